@@ -1,0 +1,62 @@
+# Two commands matter: `make demo` and `make test`. Both set up .venv first, once.
+# PYTHON=python3.12 picks another interpreter; CORES=8 the cores for the workflow and the tests.
+
+PYTHON ?= python3
+CORES  ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help setup demo test lint format dag lock clean
+.DEFAULT_GOAL := help
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
+
+setup: $(READY)  ## create .venv and install the pinned dependencies
+
+# Rebuilt only when a pin changes, so every other call starts at once. The stamp is written last:
+# an interrupted installation is continued by the next call.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"iunet-bench needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: call make PYTHON=python3.12")'
+	@echo "==> creating $(VENV) and installing the pinned dependencies (once, a few minutes)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
+	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
+	@echo "==> done: the tables are in results/demo/tables/ (table8.md, table9.md)"
+
+test: $(READY)  ## run all tests
+	@echo "==> running the tests on $(CORES) cores"
+	@$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+
+lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
+	@echo "==> ruff"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "==> snakefmt"
+	@$(BIN)/snakefmt --check Snakefile workflow
+	@echo "==> snakemake --lint"
+	@$(BIN)/snakemake --lint
+
+format: $(READY)  ## rewrite the code in the house style
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+	@$(BIN)/snakefmt Snakefile workflow
+
+dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
+	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg
+
+lock:  ## resolve pyproject.toml again, in an environment of its own, and rewrite requirements.lock
+	@rm -rf build/lock && $(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]' setuptools
+	@{ head -2 requirements.lock; build/lock/bin/python -m pip freeze --all --exclude iunet-bench --exclude pip \
+	  | sed -e 's/+cpu$$//' -e '/^nvidia-nccl-cu12/s/$$/ ; platform_system == "Linux"/' | sort -f; } > build/requirements.lock
+	@mv build/requirements.lock requirements.lock && rm -rf build
+
+clean:  ## remove .venv and the demo's results
+	rm -rf $(VENV) results/demo

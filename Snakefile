@@ -1,0 +1,24 @@
+# The benchmark of "Unveiling Invariances via Network Pruning". Read on in workflow/rules/, in the
+# order of the includes: data flow one way, from download to tables.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+report: "reports/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/download.smk"
+include: "workflow/rules/split.smk"
+include: "workflow/rules/aggregate.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        expand("<results>/tables/{table}.csv", table=TABLES),

@@ -1,0 +1,100 @@
+"""What the workflow asks of its config beyond the JSON schema (imported at every start: light)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from iunet.data.registry import ONLINE, Dataset, find, mirror_index
+from iunet.errors import UserError, nearest
+
+
+def restore_numbers(value: Any) -> Any:
+    """Numbers, true, false and null where `--config` left them as text.
+
+    Snakemake reads `--config 'seeds=[0]'` as a list of strings, which no schema can accept.
+    """
+    if isinstance(value, dict):
+        return {key: restore_numbers(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [restore_numbers(entry) for entry in value]
+    if isinstance(value, str):
+        try:
+            literal = json.loads(value)
+        except ValueError:
+            return value
+        return value if isinstance(literal, (dict, list, str)) else literal
+    return value
+
+
+def explain_schema_error(error: Any) -> str:
+    """A jsonschema ValidationError as one paragraph that names the key."""
+    key = ".".join(str(part) for part in error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = next(name for name in error.instance if name not in known)
+        full = f"{key}.{unknown}" if key else unknown
+        return (
+            f"The config has the unknown key '{full}'.{nearest(unknown, known)} "
+            f"Known here are: {', '.join(sorted(known))}."
+        )
+    if error.validator == "required":
+        lacking = next(name for name in error.validator_value if name not in error.instance)
+        return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
+    wanted = {
+        "type": lambda v: f"must be of type {v if isinstance(v, str) else ' or '.join(v)}",
+        "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
+        "minimum": lambda v: f"must be at least {v}",
+        "maximum": lambda v: f"must be at most {v}",
+        "exclusiveMinimum": lambda v: f"must be greater than {v}",
+        "exclusiveMaximum": lambda v: f"must be less than {v}",
+        "minItems": lambda v: f"must have at least {v} entries",
+        "maxItems": lambda v: f"must have at most {v} entries",
+        "uniqueItems": lambda v: "must not have an entry twice",
+    }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
+    return f"The config key '{key}' is {error.instance!r}, but {wanted}."
+
+
+def datasets_of_table(config: dict, table: str) -> list[str]:
+    """The data sets a table shows: listed under tables.<table>.datasets, or a group's name."""
+    asked = config["tables"][table]["datasets"]
+    if isinstance(asked, list):
+        return asked
+    if asked not in config["datasets"]:
+        raise UserError(
+            f"The config key 'tables.{table}.datasets' is '{asked}', which is not a group of data "
+            f"sets. Groups are: {', '.join(config['datasets'])}; a list of names is fine too."
+        )
+    return config["datasets"][asked]
+
+
+def check_datasets(config: dict, registry: dict[str, Dataset]) -> None:
+    """Every data set that the config names exists, and is of the kind its place asks for."""
+    places = {f"datasets.{kind}": (names, kind) for kind, names in config["datasets"].items()}
+    places["tables.table8.datasets"] = (datasets_of_table(config, "table8"), "vision")
+    places["tables.table9.datasets"] = (datasets_of_table(config, "table9"), "tabular")
+    places["searches.tabular_datasets"] = (config["searches"]["tabular_datasets"], "tabular")
+    for key, (names, kind) in places.items():
+        for name in names:
+            dataset = find(registry, name, f"The config key '{key}'")
+            if dataset.kind != kind:
+                raise UserError(
+                    f"The config key '{key}' names '{name}', which is a {dataset.kind} data set; "
+                    f"only {kind} ones belong there."
+                )
+
+
+def unavailable(registry: dict[str, Dataset], mirror: str | None) -> dict[str, str]:
+    """The data sets that cannot be had with this config, each with the reason.
+
+    Without a mirror none is known to be. With one, sets that would need the network and are not in
+    the mirror: tables show them as missing.
+    """
+    if mirror is None:
+        return {}
+    held = mirror_index(mirror)
+    return {
+        name: "not in the mirror"
+        for name, dataset in registry.items()
+        if dataset.source in ONLINE and name not in held
+    }

@@ -1,0 +1,1 @@
+"""Data: the registry, the sources, the download and split stages."""

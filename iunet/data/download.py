@@ -1,0 +1,93 @@
+"""The download stage: one verified, self-describing artifact per data set.
+
+A table becomes `data.parquet`, an image set `images.safetensors`, each beside `data.json`. The
+JSON is written last and holds the checksum of the other, and nothing that changes from one
+download of the same data to the next.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from iunet.artifacts import atomic_path, read_json, sha256, write_arrays, write_json
+from iunet.data.registry import Dataset
+from iunet.data.sources import SourceSettings, fetch
+from iunet.errors import UserError
+
+log = logging.getLogger(__name__)
+
+
+def download_table(
+    dataset: Dataset, settings: SourceSettings, data_path: str | Path, json_path: str | Path
+) -> None:
+    """Fetch a tabular data set, check it, and write it as Parquet and JSON."""
+    import pyarrow.parquet as pq
+
+    from iunet.data.table import clean_table
+
+    raw = fetch(dataset, settings, Path(data_path).parent)
+    clean = clean_table(dataset.name, raw)
+    with atomic_path(data_path) as temporary:
+        pq.write_table(clean.table, temporary, compression="zstd")
+    description = {
+        "target": clean.target,
+        "n_rows": clean.table.num_rows,
+        "n_features": len(clean.columns),
+        "n_classes": len(clean.classes),
+        "n_missing": sum(column["n_missing"] for column in clean.columns),
+        "classes": clean.classes,
+        "columns": clean.columns,
+    }
+    _write_description(dataset, raw.provenance, description, data_path, json_path)
+
+
+def download_images(
+    dataset: Dataset, settings: SourceSettings, data_path: str | Path, json_path: str | Path
+) -> None:
+    """Fetch a vision data set, check it, and write it as safetensors and JSON."""
+    import numpy as np
+
+    from iunet.data.images import check_images
+
+    raw = fetch(dataset, settings, Path(data_path).parent)
+    check_images(dataset.name, raw)
+    arrays = {name: getattr(raw, name) for name in ("x_train", "y_train", "x_test", "y_test")}
+    write_arrays(data_path, arrays, dataset=dataset.name)
+    counts = np.bincount(np.concatenate([raw.y_train, raw.y_test]), minlength=len(raw.class_names))
+    description = {
+        "n_train": len(raw.y_train),
+        "n_test": len(raw.y_test),
+        "n_classes": len(raw.class_names),
+        "side": raw.x_train.shape[1],
+        "channels": raw.x_train.shape[3],
+        "classes": [
+            {"name": name, "count": int(n)} for name, n in zip(raw.class_names, counts, strict=True)
+        ],
+    }
+    _write_description(dataset, raw.provenance, description, data_path, json_path)
+
+
+def _write_description(
+    dataset: Dataset,
+    provenance: dict[str, Any],
+    description: dict[str, Any],
+    data_path: str | Path,
+    json_path: str | Path,
+) -> None:
+    head = {"dataset": dataset.name, "kind": dataset.kind, "provenance": provenance}
+    file = {"file": Path(data_path).name, "sha256": sha256(data_path)}
+    write_json(json_path, head | file | description)
+    log.info("%s: %s, sha256 %s", dataset.name, data_path, file["sha256"])
+
+
+def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
+    """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
+    description = read_json(json_path)
+    if sha256(data_path) != description["sha256"]:
+        raise UserError(
+            f"Data set '{description['dataset']}': {data_path} is not the file that {json_path} "
+            "describes (its sha256 differs). Delete both and run the same command again."
+        )
+    return description

@@ -1,0 +1,67 @@
+"""A raw image set as a source gives it, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from iunet.errors import UserError
+
+# Images in the official train and test files: fewer in a mirror is a subset, and recorded as one.
+OFFICIAL_SIZES = {
+    "CIFAR10": (50_000, 10_000),
+    "CIFAR100": (50_000, 10_000),
+    "SVHN": (73_257, 26_032),
+}
+
+
+@dataclass
+class RawImages:
+    """What a source returns for a vision data set: uint8 images [n, side, side, channels]."""
+
+    x_train: np.ndarray
+    y_train: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    class_names: list[str]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def check_images(dataset: str, raw: RawImages) -> None:
+    """Refuse arrays that are not a set of square images with labels."""
+    for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
+        where = f"Data set '{dataset}', {part} images"
+        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[1] != x.shape[2]:
+            raise UserError(
+                f"{where}: expected uint8 of shape [n, side, side, channels], found {x.dtype} of "
+                f"shape {list(x.shape)}."
+            )
+        if len(x) != len(y) or len(x) == 0:
+            raise UserError(f"{where}: {len(x)} images, but {len(y)} labels.")
+        if y.min() < 0 or y.max() >= len(raw.class_names):
+            raise UserError(
+                f"{where}: labels from {y.min()} to {y.max()}, but there are "
+                f"{len(raw.class_names)} class names."
+            )
+    if raw.x_train.shape[1:] != raw.x_test.shape[1:]:
+        raise UserError(
+            f"Data set '{dataset}': train images have shape {list(raw.x_train.shape[1:])}, test "
+            f"images {list(raw.x_test.shape[1:])}."
+        )
+    if len(np.unique(raw.y_train)) < 2:
+        raise UserError(f"Data set '{dataset}': the train labels are constant.")
+
+
+def subset_of_official(torchvision_class: str, n_train: int, n_test: int) -> dict[str, int] | None:
+    """What is missing of an official set, or None if it is complete (or not an official one)."""
+    official = OFFICIAL_SIZES.get(torchvision_class)
+    if official is None or official == (n_train, n_test):
+        return None
+    return {
+        "n_train": n_train,
+        "n_test": n_test,
+        "official_n_train": official[0],
+        "official_n_test": official[1],
+    }

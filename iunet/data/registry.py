@@ -1,0 +1,144 @@
+"""The registry of data sets: which sets exist, of which kind, and where they come from.
+
+A registry is a CSV file; `config/datasets.csv` declares the paper's 43 sets and the embedded ones.
+Users name a second file of their own in `data.registry`. Read at every start of Snakemake, so it
+uses nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from iunet.errors import UserError, nearest
+
+COLUMNS = ("name", "kind", "source", "location", "target", "categorical")
+KINDS = ("tabular", "vision")
+SOURCES = {  # source → the kinds it can give
+    "openml": ("tabular",),
+    "torchvision": ("vision",),
+    "embedded": ("tabular", "vision"),
+    "file": ("tabular",),
+}
+ONLINE = ("openml", "torchvision")  # a mirror, if one is configured, stands in for these
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+LIST_SEPARATOR = ";"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One row of the registry."""
+
+    name: str  # as in paths, wildcards and tables
+    kind: str  # tabular or vision
+    source: str  # openml, torchvision, embedded or file
+    location: str  # OpenML task id, torchvision class, name of an embedded set, or path
+    target: str = ""  # the label's column; OpenML and embedded sets know their own
+    categorical: tuple[
+        str, ...
+    ] = ()  # columns of a file that are categories though they look numeric
+    declared_at: str = "the registry of data sets"  # file and line, for error messages
+
+
+def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
+    """All data sets of the given CSV files, by name."""
+    datasets: dict[str, Dataset] = {}
+    for path in map(Path, paths):
+        for dataset in _read_file(path):
+            if dataset.name in datasets:
+                raise UserError(
+                    f"{dataset.declared_at}: data set '{dataset.name}' is declared already, at "
+                    f"{datasets[dataset.name].declared_at}. Give one of them another name."
+                )
+            datasets[dataset.name] = dataset
+    return datasets
+
+
+def _read_file(path: Path) -> list[Dataset]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"The registry of data sets {path} (config key data.registry) cannot be read: {error}."
+        ) from error
+    reader = csv.DictReader(text.splitlines())
+    header = tuple(reader.fieldnames or ())
+    required, unknown = set(COLUMNS[:4]) - set(header), set(header) - set(COLUMNS)
+    if required or unknown:
+        fault = f"lacks the column '{min(required)}'" if required else ""
+        fault = fault or f"has the unknown column '{min(unknown, key=str)}'"
+        raise UserError(
+            f"The registry of data sets {path} {fault}. Its columns are: {', '.join(COLUMNS)} "
+            "(the last two may be left out)."
+        )
+    return [_parse_row(row, f"{path}, line {reader.line_num}") for row in reader]
+
+
+def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
+    if None in row or None in row.values():
+        raise UserError(f"{where}: the row does not have as many fields as the header.")
+    row = {key: value.strip() for key, value in row.items()}
+    name, kind, source, location = (row[column] for column in COLUMNS[:4])
+    if not NAME.fullmatch(name):
+        raise UserError(
+            f"{where}: '{name}' cannot be the name of a data set: names are used in paths, so they "
+            "consist of lower-case letters, digits, '.', '_' and '-', and start with one of the "
+            "first two."
+        )
+    if kind not in KINDS:
+        raise UserError(f"{where}: kind of '{name}' is '{kind}', not one of {', '.join(KINDS)}.")
+    if source not in SOURCES:
+        raise UserError(
+            f"{where}: source of '{name}' is '{source}', not one of {', '.join(SOURCES)}."
+            + nearest(source, SOURCES)
+        )
+    if kind not in SOURCES[source]:
+        raise UserError(f"{where}: the source '{source}' has no {kind} data, but '{name}' asks it.")
+    if not location:
+        raise UserError(f"{where}: '{name}' has no location.")
+    if source == "openml" and not location.isdigit():
+        raise UserError(
+            f"{where}: the location of '{name}' is '{location}', but OpenML sets are named by the "
+            "number of their task."
+        )
+    if source == "file" and not row.get("target"):
+        raise UserError(f"{where}: '{name}' comes from a file, so the target column must be named.")
+    listed = row.get("categorical", "").split(LIST_SEPARATOR)
+    categorical = tuple(column.strip() for column in listed if column.strip())
+    return Dataset(name, kind, source, location, row.get("target", ""), categorical, where)
+
+
+def find(registry: dict[str, Dataset], name: str, asked_by: str) -> Dataset:
+    """The data set of that name, or an error that says who asked for it."""
+    if name not in registry:
+        raise UserError(
+            f"{asked_by} names the data set '{name}', which no registry declares."
+            f"{nearest(name, registry)} Known are: {', '.join(sorted(registry))}. Add a row to "
+            "config/datasets.csv, or a file of your own to data.registry."
+        )
+    return registry[name]
+
+
+def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
+    """What a mirror holds: its index rows by data set, with the file's path and the kind added."""
+    mirror = Path(mirror)
+    rows: dict[str, dict[str, str]] = {}
+    for kind in KINDS:
+        index = mirror / kind / "index.csv"
+        if not index.is_file():
+            continue
+        with index.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
+                    raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
+                rows[row["name"]] = {**row, "kind": kind, "path": str(index.parent / row["file"])}
+    if not rows:
+        raise UserError(
+            f"data.mirror is '{mirror}', but there is neither {mirror}/tabular/index.csv nor "
+            f"{mirror}/vision/index.csv with a row in it. Point it to a mirror, or set it to null "
+            "to use the network."
+        )
+    return rows

@@ -1,0 +1,52 @@
+"""The user's own table: CSV (or TSV) or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from iunet.artifacts import sha256
+from iunet.data.registry import Dataset
+from iunet.data.sources import SourceSettings
+from iunet.data.table import RawTable
+from iunet.errors import UserError, one_line
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+PARQUET = (".parquet", ".pq")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable:
+    path = Path(dataset.location)
+    if not path.is_file():
+        raise UserError(
+            f"Data set '{dataset.name}' ({dataset.declared_at}) is the file '{path}', which does "
+            f"not exist in {Path.cwd()}."
+        )
+    return RawTable(
+        read_table(dataset.name, path),
+        target=dataset.target,
+        categorical=dataset.categorical,
+        provenance={"source": "file", "path": str(path), "sha256": sha256(path)},
+    )
+
+
+def read_table(dataset: str, path: Path) -> pd.DataFrame:
+    """A data frame from a CSV, TSV or Parquet file."""
+    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    suffix = suffixes[-1].lower() if suffixes else ""
+    try:
+        if suffix in PARQUET:
+            return pd.read_parquet(path)
+        if suffix in SEPARATORS:
+            return pd.read_csv(path, sep=SEPARATORS[suffix], low_memory=False)
+    except Exception as error:  # damaged files fail in many ways
+        raise UserError(
+            f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "
+            "file is damaged or of another format."
+        ) from error
+    raise UserError(
+        f"Data set '{dataset}': {path} is neither CSV, TSV nor Parquet by its name. Known endings: "
+        f"{', '.join([*SEPARATORS, *PARQUET])}."
+    )

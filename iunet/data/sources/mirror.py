@@ -1,0 +1,97 @@
+"""A folder of ready copies, for machines without a network.
+
+Layout: `tabular/index.csv` beside `<name>.parquet` (label in the column `target`), and
+`vision/index.csv` beside `<name>.npz` (`x_train`, `y_train`, `x_test`, `y_test`, `class_names`).
+The index gives each file's sha256 and counts. An image set may be a subset of the official one;
+that is recorded, and shown in table 8.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from iunet.artifacts import sha256
+from iunet.data.images import RawImages, subset_of_official
+from iunet.data.registry import Dataset, mirror_index
+from iunet.data.sources import SourceSettings
+from iunet.data.sources.file import read_table
+from iunet.data.table import RawTable
+from iunet.errors import UserError, one_line
+
+TARGET = "target"
+ARRAYS = ("x_train", "y_train", "x_test", "y_test", "class_names")
+
+
+def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable | RawImages:
+    index = mirror_index(settings.mirror)
+    if dataset.name not in index:
+        raise UserError(
+            f"Data set '{dataset.name}' is not in the mirror {settings.mirror}, which has: "
+            f"{', '.join(index)}. Add it there, or set data.mirror to null to use the network."
+        )
+    entry = index[dataset.name]
+    path = Path(entry["path"])
+    if entry["kind"] != dataset.kind:
+        raise UserError(f"Data set '{dataset.name}' is {dataset.kind}, but {path} is not.")
+    _check_file(dataset, path, entry)
+    provenance = {
+        "source": "mirror",
+        "instead_of": {"source": dataset.source, "location": dataset.location},
+        "origin": entry.get("source", ""),
+        "note": entry.get("note", ""),
+        "sha256": entry["sha256"],
+    }
+    if dataset.kind == "tabular":
+        return _read_parquet(dataset, path, entry, provenance)
+    return _read_npz(dataset, path, provenance)
+
+
+def _check_file(dataset: Dataset, path: Path, entry: dict[str, str]) -> None:
+    if not path.is_file():
+        raise UserError(
+            f"Data set '{dataset.name}': the mirror's index names {path}, which is absent."
+        )
+    found = sha256(path)
+    if found != entry["sha256"]:
+        raise UserError(
+            f"Data set '{dataset.name}': {path} has the wrong checksum: its sha256 is {found}, but "
+            f"the mirror's index says {entry['sha256']}. Copy the file again."
+        )
+
+
+def _read_parquet(
+    dataset: Dataset, path: Path, entry: dict[str, str], provenance: dict
+) -> RawTable:
+    frame = read_table(dataset.name, path)
+    found = {"n_rows": len(frame), "n_columns_with_target": frame.shape[1]}
+    for key, count in found.items():
+        if entry.get(key) and int(entry[key]) != count:
+            raise UserError(
+                f"Data set '{dataset.name}': {path} has {key} = {count}, but the mirror's index "
+                f"says {entry[key]}."
+            )
+    return RawTable(frame, TARGET, provenance=provenance)
+
+
+def _read_npz(dataset: Dataset, path: Path, provenance: dict) -> RawImages:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in ARRAYS}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"Data set '{dataset.name}': {path} cannot be read as an image set ({one_line(error)})."
+        ) from error
+    x_train, y_train, x_test, y_test, class_names = arrays.values()
+    if subset := subset_of_official(dataset.location, len(x_train), len(x_test)):
+        provenance = provenance | {"subset": subset}
+    return RawImages(
+        x_train,
+        y_train.astype(np.int64),
+        x_test,
+        y_test.astype(np.int64),
+        [str(name) for name in class_names],
+        provenance,
+    )

@@ -1,0 +1,168 @@
+"""OpenML, through its own client, by task id.
+
+The data are those of the task's data set with the data set's default target. What arrives is
+checked against what the server says of it: the md5 where there is one (the description's for ARFF,
+the ETag for Parquet), the names of the columns and the number of rows always.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iunet.data.registry import Dataset
+from iunet.data.sources import SourceSettings
+from iunet.data.sources.retry import with_retries
+from iunet.data.table import RawTable
+from iunet.errors import UserError, one_line
+
+if TYPE_CHECKING:
+    import openml
+    import pandas as pd
+
+log = logging.getLogger(__name__)
+DATABASE_BUSY = 107  # OpenML's own error code for a passing overload
+
+
+class DamagedTransfer(Exception):
+    """What arrived is not what the server announced; worth another attempt."""
+
+
+def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable:
+    # The client sets up its cache when it is imported; keep it out of the user's home.
+    os.environ["OPENML_CACHE_DIR"] = str(scratch)
+    import openml
+    import requests
+    import urllib3
+
+    # Parquet is hundreds of times faster to read than ARFF, and needs far less memory.
+    os.environ["OPENML_SKIP_PARQUET"] = str(settings.openml_format == "arff").lower()
+    openml.config.server = settings.openml_server
+    openml.config.set_retry_policy("human", n_retries=1)  # ours retries the whole transfer
+
+    def attempt(number: int) -> RawTable:
+        # A cache of its own for every attempt: the client would take a damaged file for good.
+        openml.config.set_root_cache_directory(scratch / f"attempt{number}")
+        return _fetch_once(dataset, settings)
+
+    return with_retries(
+        attempt,
+        f"Data set '{dataset.name}' (OpenML task {dataset.location} at {settings.openml_server})",
+        settings,
+        transient=(
+            DamagedTransfer,
+            openml.exceptions.OpenMLServerError,
+            openml.exceptions.OpenMLHashException,
+            requests.exceptions.RequestException,
+            urllib3.exceptions.HTTPError,
+            ConnectionError,
+        ),
+    )
+
+
+def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
+    import openml
+
+    what_to_get = {
+        "download_data": True,
+        "download_qualities": True,
+        "download_features_meta_data": True,
+    }
+    try:
+        task = openml.tasks.get_task(int(dataset.location), download_splits=False, **what_to_get)
+        described = openml.datasets.get_dataset(task.dataset_id, **what_to_get)
+    except openml.exceptions.OpenMLServerException as error:
+        if error.code == DATABASE_BUSY:
+            raise DamagedTransfer(one_line(error)) from error
+        raise UserError(
+            f"Data set '{dataset.name}': {settings.openml_server} refuses OpenML task "
+            f"{dataset.location} ({one_line(error)}). Check the number at {dataset.declared_at}."
+        ) from error
+    md5 = _check_md5(described)
+    frame, nominal = _read(described)
+    return RawTable(
+        frame=frame,
+        target=_default_target(dataset, described, task),
+        categorical=nominal,
+        provenance={
+            "source": "openml",
+            "task_id": int(dataset.location),
+            "dataset_id": int(described.dataset_id),
+            "dataset_name": described.name,
+            "version": str(described.version),
+            "format": "arff" if described.parquet_file is None else "parquet",
+            "url": described._parquet_url if described.parquet_file else described.url,
+            "md5": md5,
+        },
+    )
+
+
+def _default_target(dataset: Dataset, described: openml.OpenMLDataset, task: Any) -> str:
+    target = described.default_target_attribute or task.target_name
+    if target != task.target_name:
+        log.warning(
+            "data set '%s': its default target '%s' is used; the task's own is '%s'",
+            dataset.name,
+            target,
+            task.target_name,
+        )
+    return target
+
+
+def _check_md5(described: openml.OpenMLDataset) -> str | None:
+    """The md5 that the server announces and the file has; None if it announces none.
+
+    The client itself compares the ARFF file with the description's md5. There is none for Parquet,
+    but the object store's ETag is the md5 of a file that was uploaded in one piece.
+    """
+    if described.parquet_file is None:
+        return described.md5_checksum
+    announced = _etag(described._parquet_url)
+    if announced is None or not re.fullmatch(r"[0-9a-f]{32}", announced):
+        return None
+    with Path(described.parquet_file).open("rb") as file:
+        found = hashlib.file_digest(file, "md5").hexdigest()
+    if found != announced:
+        raise DamagedTransfer(
+            f"{described._parquet_url} has the checksum {found}, but the server announces "
+            f"{announced}."
+        )
+    return found
+
+
+def _etag(url: str) -> str | None:
+    import requests
+
+    try:
+        return requests.head(url, timeout=60).headers.get("ETag", "").strip('"')
+    except requests.exceptions.RequestException:
+        return None
+
+
+def _read(described: openml.OpenMLDataset) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table and the names of its nominal columns, checked against the server's description."""
+    try:
+        frame, _, indicator, names = described.get_data(dataset_format="dataframe")
+    except Exception as error:  # the parsers of both formats raise whatever they like
+        raise DamagedTransfer(f"the data file cannot be read: {one_line(error)}.") from error
+    frame.columns = names
+    announced = {feature.name: feature for feature in described.features.values()}
+    if unknown := set(names) - set(announced):
+        raise DamagedTransfer(f"column '{min(unknown)}' is in the file, not in its description.")
+    hidden = set(_as_list(described.ignore_attribute)) | set(_as_list(described.row_id_attribute))
+    if absent := set(announced) - set(names) - hidden:
+        raise DamagedTransfer(f"column '{min(absent)}' is described, but not in the file.")
+    n_rows = (described.qualities or {}).get("NumberOfInstances")
+    if n_rows is not None and int(n_rows) != len(frame):
+        raise DamagedTransfer(f"{len(frame)} rows arrived of the {int(n_rows)} announced.")
+    nominal = {name for name, is_nominal in zip(names, indicator, strict=True) if is_nominal}
+    nominal |= {name for name in names if announced[name].data_type == "nominal"}
+    return frame, tuple(name for name in names if name in nominal)
+
+
+def _as_list(names: str | list[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or [])

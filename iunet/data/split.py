@@ -1,0 +1,217 @@
+"""The split stage: train, valid and test, and what is fitted on train (SPEC section 3).
+
+Vision: the official test set, and 20 % of the train set, rounded down, as valid. Tabular: 20 %
+test, then 25 % of the rest as valid. Both stratified and with the fixed seed 11.
+
+Each part is a file of its own. Training reads `train` and `valid`; whoever reads `test` has to name
+it as an input, so the workflow's graph shows that only the evaluation does.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iunet.artifacts import read_arrays, write_arrays, write_json
+from iunet.data.download import read_description
+from iunet.data.preprocess import apply_preprocessing, dictionary_codes, fit_preprocessing
+from iunet.errors import UserError
+
+log = logging.getLogger(__name__)
+PARTS = ("train", "valid", "test")
+MIN_ROWS = 5  # below, 20 % rounded down is no row at all
+
+
+def split_table(
+    data_path: str | Path,
+    json_path: str | Path,
+    output: dict[str, str],
+    seed: int,
+    test_share: float,
+    valid_share: float,
+    max_categories: int,
+) -> None:
+    """Split a table, fit the preprocessing on train, and write the parts as arrays.
+
+    `output` names the files: one per part (`numeric`, `categorical` codes, `labels`), `indices`
+    (row numbers of the parts), `preprocessing` and `split` (JSON).
+    """
+    import pyarrow.parquet as pq
+
+    description = read_description(json_path, data_path)
+    table = pq.read_table(data_path)
+    _check_enough_rows(description["dataset"], table.num_rows)
+    labels, class_names = dictionary_codes(table.column(description["target"]))
+    features = table.drop_columns(description["target"])
+
+    rest, test, pooled_test = stratified_split(labels, test_share, seed)
+    train_of_rest, valid_of_rest, pooled_valid = stratified_split(labels[rest], valid_share, seed)
+    rows = {"train": rest[train_of_rest], "valid": rest[valid_of_rest], "test": test}
+
+    fitted = fit_preprocessing(
+        description["dataset"], features, rows["train"], max_categories=max_categories
+    )
+    for part in PARTS:
+        numeric, codes = apply_preprocessing(fitted, features, rows[part])
+        arrays = {
+            "numeric": numeric,
+            "categorical": codes,
+            "labels": labels[rows[part]].astype("i8"),
+        }
+        write_arrays(output[part], arrays, dataset=description["dataset"], part=part)
+    write_json(output["preprocessing"], {"kind": "tabular", **fitted.to_json()})
+    _write_split(
+        output,
+        description,
+        rows,
+        {part: labels[rows[part]] for part in PARTS},
+        class_names,
+        {
+            "seed": seed,
+            "test_share": test_share,
+            "valid_share": valid_share,
+            "pooled_for_test": [class_names[c] for c in pooled_test],
+            "pooled_for_valid": [class_names[c] for c in pooled_valid],
+            "n_features": description["n_features"],
+            "n_inputs": fitted.n_inputs,
+            "dropped_columns": fitted.dropped,
+        },
+    )
+
+
+def split_images(
+    data_path: str | Path,
+    json_path: str | Path,
+    output: dict[str, str],
+    seed: int,
+    valid_share: float,
+) -> None:
+    """Split an image set, and measure the channels' mean and std on train.
+
+    The parts hold uint8 `images` [n, channels, side, side] and `labels`.
+    """
+    description = read_description(json_path, data_path)
+    data = read_arrays(data_path)
+    _check_enough_rows(description["dataset"], len(data["y_train"]))
+    train, valid, pooled = stratified_split(data["y_train"], valid_share, seed, round_down=True)
+    rows = {"train": train, "valid": valid, "test": np.arange(len(data["y_test"]))}
+    labels = {}
+    for part in PARTS:
+        official = "test" if part == "test" else "train"
+        images = data[f"x_{official}"][rows[part]].transpose(0, 3, 1, 2)
+        labels[part] = data[f"y_{official}"][rows[part]]
+        arrays = {"images": images, "labels": labels[part]}
+        write_arrays(output[part], arrays, dataset=description["dataset"], part=part)
+        if part == "train":
+            mean, std = channel_statistics(images)
+    write_json(output["preprocessing"], {"kind": "vision", "mean": mean, "std": std})
+    class_names = [entry["name"] for entry in description["classes"]]
+    facts = {
+        "seed": seed,
+        "valid_share": valid_share,
+        "pooled_for_valid": [class_names[c] for c in pooled],
+    }
+    facts |= {key: description[key] for key in ("side", "channels")}
+    _write_split(output, description, rows, labels, class_names, facts)
+
+
+def _check_enough_rows(dataset: str, n_rows: int) -> None:
+    if n_rows < MIN_ROWS:
+        raise UserError(
+            f"Data set '{dataset}' has {n_rows} rows, too few for a train, a valid and a test "
+            f"part: at least {MIN_ROWS} are needed."
+        )
+
+
+def stratified_split(
+    labels: np.ndarray, share: float, seed: int, round_down: bool = False
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Split rows in two, stratified by label: (first, second, classes that had to be pooled).
+
+    The second part has `share` of the rows, rounded up as scikit-learn does (or down). A class with
+    one row cannot be stratified, and a part cannot have a row of every class if it has fewer rows
+    than classes. Then the rarest classes, as few as need be, are pooled into one stratum; all other
+    classes stay stratified. A pool of a single row goes to the first part.
+    """
+    from sklearn.model_selection import train_test_split
+
+    n_second = (math.floor if round_down else math.ceil)(share * len(labels))
+    strata, pooled = _strata(labels, n_second)
+    rows = np.arange(len(labels))
+    alone = rows[:0]
+    if pooled and (strata == strata.max()).sum() == 1:
+        alone = rows[strata == strata.max()]
+        rows = rows[strata != strata.max()]
+    many = len(np.unique(strata[rows])) > 1
+    first, second = train_test_split(
+        rows, test_size=n_second, random_state=seed, stratify=strata[rows] if many else None
+    )
+    return np.sort(np.concatenate([first, alone])), np.sort(second), pooled
+
+
+def _strata(labels: np.ndarray, n_second: int) -> tuple[np.ndarray, list[int]]:
+    """The labels with the rarest classes pooled, and which those are (see `stratified_split`)."""
+    classes, counts = np.unique(labels, return_counts=True)
+    rarest_first = classes[np.argsort(counts, kind="stable")]
+    n_pooled = int((counts < 2).sum())
+    if len(classes) > n_second:  # strata left: the classes not pooled, and the pool
+        n_pooled = max(n_pooled, len(classes) - n_second + 1)
+    pooled = sorted(int(c) for c in rarest_first[:n_pooled])
+    strata = labels.astype(np.int64, copy=True)
+    strata[np.isin(labels, pooled)] = classes.max() + 1
+    return strata, pooled
+
+
+def channel_statistics(images: np.ndarray) -> tuple[list[float], list[float]]:
+    """Mean and std of every channel of uint8 images [n, channels, …], on the scale 0–1.
+
+    From the histogram of the 256 grey levels: exact, and without a float copy of the images.
+    """
+    levels = np.arange(256) / 255.0
+    means, stds = [], []
+    for channel in range(images.shape[1]):
+        counts = np.bincount(images[:, channel].ravel(), minlength=256)
+        mean = float(counts @ levels / counts.sum())
+        means.append(mean)
+        stds.append(float(np.sqrt(counts @ (levels - mean) ** 2 / counts.sum())) or 1.0)
+    return means, stds
+
+
+def _write_split(
+    output: dict[str, str],
+    description: dict[str, Any],
+    rows: dict[str, np.ndarray],
+    labels: dict[str, np.ndarray],
+    class_names: list[str],
+    facts: dict[str, Any],
+) -> None:
+    dataset = description["dataset"]
+    write_arrays(
+        output["indices"], {part: rows[part].astype("i8") for part in PARTS}, dataset=dataset
+    )
+    counts = {part: np.bincount(labels[part], minlength=len(class_names)) for part in PARTS}
+    content = {
+        "dataset": dataset,
+        "kind": description["kind"],
+        "data_sha256": description["sha256"],
+        "provenance": description["provenance"],
+        **{f"n_{part}": len(rows[part]) for part in PARTS},
+        "n_classes": len(class_names),
+        **facts,
+        "classes_without_train_rows": [
+            name for name, n in zip(class_names, counts["train"], strict=True) if n == 0
+        ],
+        "classes": [
+            {"name": name, **{part: int(counts[part][i]) for part in PARTS}}
+            for i, name in enumerate(class_names)
+        ],
+    }
+    write_json(output["split"], content)
+    for key in ("pooled_for_test", "pooled_for_valid"):
+        if facts.get(key):
+            log.warning("%s: too few rows to stratify, %s: %s", dataset, key, facts[key])
+    log.info("%s: %s", dataset, ", ".join(f"{part} {len(rows[part])}" for part in PARTS))

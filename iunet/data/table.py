@@ -1,0 +1,178 @@
+"""A raw table as a source gives it, and the checked form in which it becomes an artifact.
+
+In the artifact every feature is either *numeric* or *categorical* (levels as strings), missing is
+null, and the target is the last column. A table that cannot be a classification task is refused
+here, with the data set and the column named.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from iunet.errors import UserError, nearest
+
+# More distinct values than this, in more than half of the rows, is a measurement or an identifier.
+MAX_PLAUSIBLE_CLASSES = 20
+
+
+@dataclass
+class RawTable:
+    """What a source returns for a tabular data set."""
+
+    frame: pd.DataFrame  # features and target
+    target: str
+    categorical: tuple[str, ...] = ()  # columns that are categories whatever their type
+    provenance: dict[str, Any] = field(default_factory=dict)  # goes into the JSON as it is
+
+
+@dataclass
+class CleanTable:
+    """A checked table: what the artifact holds and what its JSON says of it."""
+
+    table: pa.Table
+    target: str
+    columns: list[dict[str, Any]]  # name, kind, n_missing and, if categorical, n_levels
+    classes: list[dict[str, Any]]  # name and count, in label order
+
+
+def clean_table(dataset: str, raw: RawTable) -> CleanTable:
+    """Check a raw table and give every column its kind."""
+    frame = raw.frame
+    _check_shape(dataset, frame, raw)
+    target, classes = _clean_target(dataset, frame[raw.target])
+    arrays, columns = [], []
+    for name in frame.columns:
+        if name != raw.target:
+            array, description = _clean_feature(dataset, frame[name], name in raw.categorical)
+            arrays.append(array)
+            columns.append(description)
+    names = [column["name"] for column in columns]
+    table = pa.Table.from_arrays([*arrays, target], names=[*names, raw.target])
+    return CleanTable(table, raw.target, columns, classes)
+
+
+def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
+    names = list(frame.columns)
+    if not all(isinstance(name, str) for name in names):
+        raise UserError(f"Data set '{dataset}': the column names are not all text: {names[:5]}.")
+    for wanted, role in [(raw.target, "target column"), *((c, "column") for c in raw.categorical)]:
+        if wanted not in names:
+            listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+            raise UserError(
+                f"Data set '{dataset}' has no {role} '{wanted}'.{nearest(wanted, names)} Its "
+                f"columns are: {listed}."
+            )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"Data set '{dataset}' has two columns named '{twice}'.")
+    if len(names) < 2:
+        raise UserError(f"Data set '{dataset}' has no column beside its target '{raw.target}'.")
+    if len(frame) == 0:
+        raise UserError(f"Data set '{dataset}' has no rows.")
+
+
+def _clean_target(
+    dataset: str, column: pd.Series
+) -> tuple[pa.DictionaryArray, list[dict[str, Any]]]:
+    where = f"Data set '{dataset}': the target column '{column.name}'"
+    if n_missing := int(column.isna().sum()):
+        row = int(np.flatnonzero(column.isna())[0])
+        raise UserError(
+            f"{where} has {n_missing} missing values (the first in row {row + 1}). Remove those "
+            "rows, or give them a label."
+        )
+    distinct = column.nunique()
+    if distinct < 2:
+        raise UserError(
+            f"{where} is constant: every row is '{column.iloc[0]}'. There is nothing to classify."
+        )
+    if pd.api.types.is_float_dtype(column) and not np.all(column == np.floor(column)):
+        raise UserError(
+            f"{where} is continuous ({distinct} distinct values, such as {column.iloc[0]}). "
+            "iunet-bench classifies: bin the values into classes, or name another target."
+        )
+    if distinct > MAX_PLAUSIBLE_CLASSES and distinct > len(column) / 2:
+        raise UserError(
+            f"{where} has {distinct} distinct values in {len(column)} rows, so it is a continuous "
+            "value or an identifier rather than a class. Bin the values, or name another target."
+        )
+    codes, levels = encode_levels(column)
+    counts = np.bincount(codes, minlength=len(levels))
+    classes = [{"name": level, "count": int(n)} for level, n in zip(levels, counts, strict=True)]
+    return _dictionary(codes, levels), classes
+
+
+def _clean_feature(
+    dataset: str, column: pd.Series, forced_categorical: bool
+) -> tuple[pa.Array, dict[str, Any]]:
+    kind = "categorical" if forced_categorical else _kind(dataset, column)
+    if kind == "categorical":
+        codes, levels = encode_levels(column)
+        description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
+        return _dictionary(codes, levels), {"name": column.name, "kind": kind, **description}
+    if column.dtype == object:  # decimals: exact, but nothing can compute with them
+        column = column.astype("float64")
+    array = pa.Array.from_pandas(column)  # NaN becomes null
+    if pa.types.is_floating(array.type) and np.isinf(column.to_numpy(dtype=float)).any():
+        row = int(np.flatnonzero(np.isinf(column.to_numpy(dtype=float)))[0])
+        raise UserError(
+            f"Data set '{dataset}': column '{column.name}' holds an infinite value in row "
+            f"{row + 1}. Replace it by a number, or leave it empty if it is missing."
+        )
+    return array, {"name": column.name, "kind": kind, "n_missing": array.null_count}
+
+
+def _kind(dataset: str, column: pd.Series) -> str:
+    if pd.api.types.is_bool_dtype(column):
+        return "categorical"
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
+        return "numeric"
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column):
+        return "categorical"
+    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred == "decimal":
+        return "numeric"
+    if inferred in {"string", "boolean", "mixed-integer", "empty"}:
+        return "categorical"
+    raise UserError(
+        f"Data set '{dataset}': column '{column.name}' holds values of type "
+        f"{inferred if column.dtype == object else column.dtype}, which is neither a number nor a "
+        "category. Turn it into one of the two (a date into days since an origin, say), or remove "
+        "the column."
+    )
+
+
+def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """Codes (-1 is missing) and the levels that occur, as text in natural order."""
+    category = column.astype("category")
+    raw_codes = category.cat.codes.to_numpy().astype(np.int32)
+    texts = [_level_text(value) for value in category.cat.categories]
+    occurring = set(np.unique(raw_codes[raw_codes >= 0]).tolist())
+    levels = sorted({texts[code] for code in occurring}, key=_natural_order)
+    position = {level: i for i, level in enumerate(levels)}
+    # One slot more than there are categories: code -1 (missing) then maps to the last, a -1.
+    recode = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int32)
+    return recode[raw_codes], levels
+
+
+def _level_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():  # a column of integers with gaps
+        return str(int(value))
+    return str(value)
+
+
+def _natural_order(level: str) -> tuple:
+    """Numbers inside a level sort as numbers: 2 before 10."""
+    parts = re.split(r"(\d+)", level)
+    return tuple((1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p), level
+
+
+def _dictionary(codes: np.ndarray, levels: list[str]) -> pa.DictionaryArray:
+    indices = pa.array(codes, type=pa.int32(), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(levels, type=pa.string()))

@@ -1,0 +1,36 @@
+"""Which device training uses, decided without importing torch (Snakemake asks at every start)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from iunet.errors import UserError
+
+NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
+
+
+def visible_gpus() -> int:
+    """NVIDIA GPUs that this process may use."""
+    present = len(list(NVIDIA_GPUS.iterdir())) if NVIDIA_GPUS.is_dir() else 0
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
+        return present
+    return min(present, len([device for device in allowed.split(",") if device.strip()]))
+
+
+def resolve_device(wanted: str) -> str:
+    """`auto` becomes cuda where there is a GPU, else cpu; cpu and cuda stay."""
+    if wanted == "auto":
+        return "cuda" if visible_gpus() else "cpu"
+    if wanted not in ("cpu", "cuda"):
+        raise UserError(f"The config key 'device' is '{wanted}', not one of auto, cpu, cuda.")
+    return wanted
+
+
+def gpus_per_training_job(wanted: str) -> int:
+    """What a training job asks for as its `gpu` resource.
+
+    0 on a CPU, so that jobs run side by side; with a GPU 1, so that `--resources gpu=N` counts.
+    """
+    return int(resolve_device(wanted) == "cuda")

@@ -1,0 +1,23 @@
+"""The one kind of error that is written for a person."""
+
+
+class UserError(Exception):
+    """Something the user can put right.
+
+    The message is one paragraph that says what was wrong, where (file, key or value), and what to
+    do. Scripts print it without a traceback; every other exception is a bug and keeps its own.
+    """
+
+
+def one_line(error: BaseException, limit: int = 300) -> str:
+    """The text of a library's exception on one line, for use inside a `UserError`."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def nearest(word: str, known) -> str:
+    """' Did you mean …?' if one of the known words is close, else nothing."""
+    import difflib
+
+    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,105 @@
+"""What every script does first: find the package, open the log, and fail in a readable way.
+
+A script runs as a Snakemake job, or by hand, with the wildcards as arguments:
+
+    python workflow/scripts/split_table.py dataset=wine --configfile config/demo.yaml
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
+
+from iunet.errors import UserError  # noqa: E402
+
+
+def start(script: dict[str, Any]) -> Any:
+    """The `snakemake` object of a script (given its globals), with log and errors set up.
+
+    The log file gets everything; the terminal gets errors only, since jobs run side by side. By
+    hand there is one job, and it may use the whole terminal.
+    """
+    by_hand = "snakemake" not in script
+    snakemake = _by_hand(Path(script["__file__"])) if by_hand else script["snakemake"]
+    log_file = Path(snakemake.log[0])
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    terminal = logging.StreamHandler()
+    terminal.setLevel(logging.INFO if by_hand else logging.CRITICAL)
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        handlers=[logging.FileHandler(log_file, mode="w", encoding="utf-8"), terminal],
+        force=True,
+    )
+    sys.excepthook = _report
+    return snakemake
+
+
+def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Errors that the user can put right as one paragraph, others with their traceback."""
+    text = str(error) if issubclass(kind, UserError) else ""
+    text = text or "".join(traceback.format_exception(kind, error, trace))
+    logging.getLogger().critical(text)
+
+
+def _by_hand(script: Path) -> Any:
+    """A stand-in for Snakemake's object, for the rule that is named like the script."""
+    parser = argparse.ArgumentParser(
+        description=f"Run rule {script.stem} by hand, without Snakemake."
+    )
+    parser.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE")
+    parser.add_argument(
+        "--configfile", action="append", default=[], help="overlay, as for snakemake"
+    )
+    arguments = parser.parse_args()
+    return mock_snakemake(
+        script.stem,
+        dict(wildcard.split("=", 1) for wildcard in arguments.wildcards),
+        [Path(path).resolve() for path in arguments.configfile],
+    )
+
+
+def mock_snakemake(rule: str, wildcards: dict[str, str], configfiles: list[Path] = ()) -> Any:
+    """The object that a script of this rule would get; inputs must exist already.
+
+    There is no public way to ask Snakemake for it: this is what its own executor does for a job.
+    """
+    from snakemake.api import Workflow  # isort: skip  (first: the modules import each other in a circle)
+    from snakemake.dag import DAG
+    from snakemake.iocontainers import Snakemake, Wildcards
+    from snakemake.jobs import Job
+    from snakemake.logging import LoggerManager, logger
+    from snakemake.settings import types as settings
+
+    workflow = Workflow(
+        config_settings=settings.ConfigSettings(configfiles=configfiles),
+        resource_settings=settings.ResourceSettings(cores=1),
+        workflow_settings=settings.WorkflowSettings(),
+        logger_manager=LoggerManager(logger, settings.OutputSettings()),
+        storage_settings=settings.StorageSettings(),
+        dag_settings=settings.DAGSettings(rerun_triggers=[]),
+        storage_provider_settings={},
+    )
+    workflow.include(str(ROOT / "Snakefile"), overwrite_default_target=True)
+    found = workflow.get_rule(rule)
+    job = Job(found, DAG(workflow, rules=[found]), Wildcards(fromdict=wildcards))
+    return Snakemake(
+        job.input,
+        job.output,
+        job.params,
+        job.wildcards,
+        job.threads,
+        job.resources,
+        job.log,
+        workflow.globals["config"],
+        rule,
+        None,
+        str(ROOT / "workflow" / "scripts"),
+    )

@@ -1,0 +1,16 @@
+"""Rule download_table: one tabular data set as Parquet and JSON."""
+
+from _job import start
+
+from iunet.data.download import download_table
+from iunet.data.registry import Dataset
+from iunet.data.sources import source_settings
+
+snakemake = start(globals())
+
+download_table(
+    Dataset(**snakemake.params.row),
+    source_settings(snakemake.config["data"]),
+    data_path=snakemake.output.data,
+    json_path=snakemake.output.description,
+)

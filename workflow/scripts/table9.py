@@ -1,0 +1,14 @@
+"""Rule table9: statistics of the tabular data sets, beside the paper's."""
+
+from _job import start
+
+from iunet.tables.data_statistics import write_table9
+
+snakemake = start(globals())
+
+write_table9(
+    split_files=snakemake.input.splits,
+    output=dict(snakemake.output.items()),
+    datasets=snakemake.params.datasets,
+    missing=snakemake.params.missing,
+)
