@@ -84,14 +84,16 @@ def read_json(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metadata: str) -> None:
-    """Write named arrays as safetensors, with string metadata in the header."""
+    """Write named arrays as safetensors, with the metadata as JSON in the header."""
     import numpy as np
     from safetensors.numpy import save_file
 
     # safetensors writes the memory as it lies: a transposed view would come back scrambled.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     with atomic_path(path) as temporary:
-        save_file(contiguous, temporary, metadata=metadata or None)
+        # One entry only: safetensors writes several in random order, and files would differ.
+        header = {"iunet": json.dumps(metadata, sort_keys=True)}
+        save_file(contiguous, temporary, metadata=header)
 
 
 def read_arrays(path: str | os.PathLike, *names: str) -> dict[str, np.ndarray]:

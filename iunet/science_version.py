@@ -17,7 +17,7 @@ import tokenize
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.science_version", "iunet.log"}
+PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.science_version"}
 
 
 @functools.cache

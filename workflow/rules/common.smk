@@ -65,19 +65,10 @@ def used_datasets():
 # ---- download
 
 
-def source_files(wildcards):
-    """Local files that a data set is made from, so that changing one makes it anew."""
-    dataset, source = REGISTRY[wildcards.dataset], source_of(wildcards)
-    if source == "file":
-        return dataset.location
-    if source == "mirror":
-        if dataset.name in UNAVAILABLE:
-            raise WorkflowError(
-                f"Data set '{dataset.name}' is not in the mirror '{MIRROR}' (config key "
-                "data.mirror). Add it there, or set data.mirror to null to use the network."
-            )
-        return mirror_index(MIRROR)[dataset.name]["path"]
-    return []
+def own_file(wildcards):
+    """The user's file that a data set is made from, so that changing it makes the set anew."""
+    dataset = REGISTRY[wildcards.dataset]
+    return dataset.location if dataset.source == "file" else []
 
 
 def registry_row(wildcards):
@@ -89,6 +80,18 @@ def registry_row(wildcards):
 
 def source_of(wildcards):
     return effective_source(REGISTRY[wildcards.dataset], MIRROR)
+
+
+def mirror_sha256(wildcards):
+    """What the mirror holds, and not where it is: a mirror may move without making data anew."""
+    if source_of(wildcards) != "mirror":
+        return None
+    if wildcards.dataset in UNAVAILABLE:
+        raise WorkflowError(
+            f"Data set '{wildcards.dataset}' is not in the mirror '{MIRROR}' (config key "
+            "data.mirror). Add it there, or set data.mirror to null to use the network."
+        )
+    return mirror_index(MIRROR)[wildcards.dataset]["sha256"]
 
 
 def download_code(wildcards):

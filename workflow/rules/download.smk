@@ -3,7 +3,7 @@
 
 rule download_table:
     input:
-        source_files,
+        own_file,
     output:
         data="<results>/data/{dataset}/data.parquet",
         description="<results>/data/{dataset}/data.json",
@@ -21,6 +21,7 @@ rule download_table:
     params:
         row=registry_row,
         source=source_of,
+        mirror_sha256=mirror_sha256,
         code=download_code,
     message:
         "Downloading the table {wildcards.dataset}"
@@ -30,7 +31,7 @@ rule download_table:
 
 rule download_images:
     input:
-        source_files,
+        own_file,
     output:
         data="<results>/data/{dataset}/images.safetensors",
         description="<results>/data/{dataset}/data.json",
@@ -48,6 +49,7 @@ rule download_images:
     params:
         row=registry_row,
         source=source_of,
+        mirror_sha256=mirror_sha256,
         code=download_code,
     message:
         "Downloading the images {wildcards.dataset}"

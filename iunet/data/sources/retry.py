@@ -16,6 +16,10 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
+class Overdue(Exception):
+    """An attempt took too long. Not a TimeoutError: the clients would hide it in one of theirs."""
+
+
 def with_retries(
     attempt: Callable[[int], Result],
     what: str,
@@ -30,7 +34,7 @@ def with_retries(
         try:
             with time_limit(settings.timeout_s):
                 return attempt(number)
-        except (TimeoutError, *transient) as error:
+        except (Overdue, *transient) as error:
             cause = one_line(error)
             if number == settings.attempts:
                 raise UserError(
@@ -46,13 +50,13 @@ def with_retries(
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the block after that time: the clients used here have no time-outs.
+    """Raise `Overdue` in the block after that time: the clients used here have no time-outs.
 
     Uses the process's alarm, so only for the main thread of a job.
     """
 
     def expire(*_):
-        raise TimeoutError(f"no answer within {seconds:g} s (data.timeout_s).")
+        raise Overdue(f"no answer within {seconds:g} s (data.timeout_s).")
 
     previous = signal.signal(signal.SIGALRM, expire)
     signal.setitimer(signal.ITIMER_REAL, seconds)

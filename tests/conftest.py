@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(Path(__file__).parent))  # helpers of the tests, beside them
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The offline mirror of real data; tests that need it are skipped where it is absent."""
+    path = Path(os.environ.get("IUNET_TEST_MIRROR", ROOT.parent / "shared" / "data"))
+    if not (path / "tabular" / "index.csv").is_file():
+        pytest.skip(f"no mirror of real data at {path} (set IUNET_TEST_MIRROR)")
+    return path.resolve()
+
+
+class Workdir:
+    """A folder with the project's config, in which the workflow runs as a user would run it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        shutil.copytree(ROOT / "config", path / "config")
+
+    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
+        """The command as `make` installs it, with the project's Snakefile."""
+        command = [Path(sys.executable).parent / "snakemake", "--snakefile", ROOT / "Snakefile"]
+        return subprocess.run(
+            [*command, *arguments], cwd=self.path, capture_output=True, text=True, timeout=900
+        )
+
+    def run(self, *arguments: str) -> str:
+        """The output of a run that must succeed."""
+        result = self.snakemake("--cores", "2", *arguments)
+        assert result.returncode == 0, result.stderr[-3000:]
+        return result.stdout + result.stderr
+
+    def fail(self, *arguments: str) -> str:
+        """The output of a run that must fail."""
+        result = self.snakemake("--cores", "2", *arguments)
+        assert result.returncode != 0
+        return result.stdout + result.stderr
+
+
+@pytest.fixture
+def workdir(tmp_path) -> Workdir:
+    return Workdir(tmp_path / "work")

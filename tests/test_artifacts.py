@@ -1,0 +1,123 @@
+"""Artifacts are whole or absent, whatever happens while they are written."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from iunet.artifacts import atomic_path, read_arrays, read_json, write_arrays, write_json
+from iunet.errors import UserError
+
+
+def test_arrays_round_trip_in_memory_order(tmp_path):
+    transposed = np.arange(6).reshape(2, 3).T
+    write_arrays(tmp_path / "a", {"x": transposed, "empty": np.zeros((3, 0))}, dataset="d")
+    read = read_arrays(tmp_path / "a")
+    assert np.array_equal(read["x"], transposed)
+    assert read["empty"].shape == (3, 0)
+    assert list(read_arrays(tmp_path / "a", "x")) == ["x"]
+
+
+def test_an_error_keeps_the_old_file_and_leaves_no_other(tmp_path):
+    write_json(tmp_path / "a.json", {"version": 1})
+    with pytest.raises(ZeroDivisionError), atomic_path(tmp_path / "a.json") as temporary:
+        temporary.write_text("half of it")
+        raise ZeroDivisionError
+    assert read_json(tmp_path / "a.json") == {"version": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_nan_is_not_json(tmp_path):
+    with pytest.raises(ValueError):
+        write_json(tmp_path / "a.json", {"loss": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe"])
+def test_truncated_json_is_named(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.json cannot be read as JSON"):
+        read_json(tmp_path / "a.json")
+
+
+def test_truncated_arrays_are_named(tmp_path):
+    write_arrays(tmp_path / "a", {"x": np.arange(100)})
+    (tmp_path / "a").write_bytes((tmp_path / "a").read_bytes()[:-1])
+    with pytest.raises(UserError, match="cannot be read as safetensors"):
+        read_arrays(tmp_path / "a")
+
+
+def test_killed_while_writing(tmp_path):
+    """SIGKILL cannot be caught: what it leaves must not have the artifact's name."""
+    code = (
+        "import sys, time; from iunet.artifacts import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as temporary:\n"
+        "    temporary.write_text('half'); print('writing', flush=True); time.sleep(60)"
+    )
+    path = tmp_path / "a.json"
+    process = subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not path.exists()
+
+
+# ---- a full disk
+
+
+WRITERS = {
+    "json": lambda path: write_json(path, {"text": "x" * 3_000_000}),
+    "arrays": lambda path: write_arrays(path, {"x": np.random.default_rng(0).random(400_000)}),
+    "parquet": lambda path: _write_parquet(path),
+}
+
+
+def _write_parquet(path):
+    table = pa.table({"x": np.random.default_rng(0).random(400_000)})
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MiB; needs the right to mount one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if libc.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 0, b"size=1m") != 0:
+        pytest.skip(f"cannot mount a small file system: {os.strerror(ctypes.get_errno())}")
+    yield folder
+    for _ in range(50):  # a writer may hold the folder for a moment
+        if libc.umount2(os.fsencode(folder), 0) == 0:
+            return
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_full_disk(small_disk, writer):
+    path = small_disk / "results" / "artifact"
+    with pytest.raises(UserError, match=r"No space left to write .*artifact .*MiB free"):
+        WRITERS[writer](path)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_full_disk_when_the_data_reach_it_late(tmp_path, monkeypatch):
+    """Network file systems report it only when a file is synchronised."""
+
+    def fail(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(UserError, match="No space left"):
+        write_json(tmp_path / "a.json", {})
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,117 @@
+"""Raw tables become checked ones, or a clear error."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from iunet.data.table import RawTable, clean_table, encode_levels
+from iunet.errors import UserError
+
+
+def table(**columns) -> pd.DataFrame:
+    return pd.DataFrame({"x": np.arange(6.0), **columns, "y": ["a", "b"] * 3})
+
+
+def test_kinds_missing_values_and_order():
+    frame = table(
+        integer=[1, 2, 3, 4, 5, 6],
+        text=["u", None, "v", "u", "v", "u"],
+        flag=[True, False, True, True, False, False],
+        category=pd.Categorical(["p", "q", None, "p", "q", "p"], ["q", "p", "unused"]),
+        decimals=[decimal.Decimal("1.5")] * 6,
+        coded=[1.0, 2.0, np.nan, 10.0, 2.0, 1.0],
+        empty=[None] * 6,
+    )
+    frame.loc[2, "x"] = np.nan
+    clean = clean_table("mine", RawTable(frame, "y", categorical=("coded",)))
+    kinds = {c["name"]: (c["kind"], c["n_missing"], c.get("n_levels")) for c in clean.columns}
+    assert kinds == {
+        "x": ("numeric", 1, None),
+        "integer": ("numeric", 0, None),
+        "text": ("categorical", 1, 2),
+        "flag": ("categorical", 0, 2),
+        "category": ("categorical", 1, 2),
+        "decimals": ("numeric", 0, None),
+        "coded": ("categorical", 1, 3),
+        "empty": ("categorical", 6, 0),
+    }
+    assert clean.table.column_names[-1] == "y"
+    assert clean.table.column("coded").to_pylist() == ["1", "2", None, "10", "2", "1"]
+    assert clean.table.column("category").to_pylist() == ["p", "q", None, "p", "q", "p"]
+    assert pa.types.is_integer(clean.table.column("integer").type)
+    assert clean.classes == [{"name": "a", "count": 3}, {"name": "b", "count": 3}]
+
+
+def test_levels_sort_naturally_and_unused_ones_go():
+    codes, levels = encode_levels(pd.Series(pd.Categorical(["10", "2", "10"], ["10", "2", "z"])))
+    assert levels == ["2", "10"]
+    assert codes.tolist() == [1, 0, 1]
+
+
+def test_levels_with_equal_text_are_one():
+    codes, levels = encode_levels(pd.Series([1, "1", 2], dtype=object))
+    assert levels == ["1", "2"]
+    assert codes.tolist() == [0, 0, 1]
+
+
+def duplicate_columns() -> pd.DataFrame:
+    frame = table(z=range(6))
+    return frame.rename(columns={"z": "x"})
+
+
+REFUSED = {
+    "no target": (table().rename(columns={"y": "label"}), "no target column 'y'"),
+    "missing label": (
+        table().assign(y=["a", "b", None] * 2),
+        "2 missing values (the first in row 3",
+    ),
+    "constant target": (table().assign(y="a"), "'y' is constant: every row is 'a'"),
+    "continuous target": (table().assign(y=np.arange(6) / 4), "'y' is continuous (6 distinct"),
+    "identifier": (
+        pd.DataFrame({"x": range(60), "y": [f"row{i}" for i in range(60)]}),
+        "60 distinct values in 60 rows",
+    ),
+    "many integers": (
+        pd.DataFrame({"x": range(60), "y": range(60)}),
+        "60 distinct values in 60 rows",
+    ),
+    "dates": (
+        table(when=[datetime.date(2020, 1, 1)] * 6),
+        "column 'when' holds values of type date",
+    ),
+    "times": (
+        table(when=pd.Timestamp("2020-01-01")),
+        "column 'when' holds values of type datetime",
+    ),
+    "lists": (table(bag=[[1]] * 6), "column 'bag' holds values of type"),
+    "infinite": (table(big=[1, 2, np.inf, 4, 5, 6]), "'big' holds an infinite value in row 3"),
+    "only a target": (table()[["y"]], "no column beside its target"),
+    "no rows": (table().iloc[:0], "has no rows"),
+    "columns twice": (duplicate_columns(), "two columns named 'x'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_with_the_data_set_and_the_column_named(case):
+    frame, fragment = REFUSED[case]
+    with pytest.raises(UserError) as caught:
+        clean_table("mine", RawTable(frame, "y"))
+    assert "'mine'" in str(caught.value)
+    assert fragment in str(caught.value)
+
+
+def test_misspelt_target_is_guessed():
+    frame = table().rename(columns={"y": "outcome"})
+    with pytest.raises(UserError, match="Did you mean 'outcome'"):
+        clean_table("mine", RawTable(frame, "outcom"))
+
+
+def test_integer_classes_in_a_float_column_are_classes():
+    frame = table().assign(y=[1.0, 2.0] * 3)
+    assert [c["name"] for c in clean_table("mine", RawTable(frame, "y")).classes] == ["1", "2"]

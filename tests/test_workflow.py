@@ -1,0 +1,263 @@
+"""The workflow as a user runs it: planning, the whole of it on embedded data, and its errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TEST_CONFIG = ("--configfile", "config/test.yaml")
+NOTHING = "Nothing to be done"
+
+
+def read_csv(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(newline="") as file:
+        return {row["dataset"]: row for row in csv.DictReader(file)}
+
+
+# ---- planning
+
+
+def planned_jobs(output: str) -> dict[str, int]:
+    """The job counts that a dry run prints."""
+    lines = (line.split() for line in output.splitlines())
+    return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
+
+
+def test_the_users_command_plans_without_data_and_in_seconds(workdir):
+    start = time.monotonic()
+    output = workdir.run("--resources", "gpu=1", "-n", "results/tables/table9.csv")
+    assert time.monotonic() - start < 30
+    jobs = {"download_table": 40, "split_table": 40, "table9": 1, "total": 81}
+    assert planned_jobs(output) == jobs
+
+
+def test_everything_and_download_all_plan(workdir):
+    assert planned_jobs(workdir.run("-n"))["split_images"] == 3
+    jobs = {"download_table": 40, "download_images": 3, "download_all": 1, "total": 44}
+    assert planned_jobs(workdir.run("-n", "download_all")) == jobs
+
+
+def test_the_demo_plans_few_jobs(workdir):
+    jobs = planned_jobs(workdir.run("-n", "--configfile", "config/demo.yaml"))
+    assert 0 < jobs["total"] <= 150
+
+
+def test_demo_and_paper_have_separate_roots():
+    from yaml import safe_load
+
+    roots = [safe_load(path.read_text())["results"] for path in (ROOT / "config").glob("*.yaml")]
+    assert len(roots) == len(set(roots)) == 3
+
+
+def test_planning_imports_nothing_heavy():
+    """Every start and every job parses the Snakefile, and with it these modules."""
+    code = (
+        "import sys, iunet.config, iunet.data.sources, iunet.science_version as s\n"
+        "s.science_version('iunet.data.split')\n"
+        "print(sorted({'torch', 'pandas', 'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert output.stdout == "[]\n", output.stderr
+
+
+# ---- a whole run
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run of config/test.yaml, shared by the tests that only look at it."""
+    from conftest import Workdir
+
+    workdir = Workdir(tmp_path_factory.mktemp("finished") / "work")
+    workdir.run(*TEST_CONFIG)
+    return workdir
+
+
+def test_tables_of_the_run(finished):
+    tables = finished.path / "results" / "test" / "tables"
+    row = read_csv(tables / "table9.csv")["wine"]
+    assert (row["n_train"], row["n_valid"], row["n_test"]) == ("106", "36", "36")
+    assert row["n_train_agrees"] == "not in the paper"
+    assert read_csv(tables / "table8.csv")["photo_digits_low"]["n_classes"] == "5"
+    assert "| wine " in (tables / "table9.md").read_text()
+    assert "<td>wine</td>" in (tables / "table9.html").read_text()
+
+
+def test_every_job_leaves_a_log_and_a_benchmark(finished):
+    root = finished.path / "results" / "test"
+    for job in ("download/wine", "split/wine", "split/photo_digits_low", "tables/table9"):
+        assert (root / "logs" / f"{job}.log").is_file()
+        assert (root / "benchmarks" / f"{job}.tsv").is_file()
+    assert "sha256" in (root / "logs" / "download" / "wine.log").read_text()
+
+
+def test_a_finished_run_is_not_repeated(finished):
+    assert NOTHING in finished.run(*TEST_CONFIG)
+
+
+def test_the_same_data_downloaded_again_repeat_nothing(finished):
+    finished.run(*TEST_CONFIG, "--forcerun", "download_table", "--until", "download_table")
+    assert NOTHING in finished.run(*TEST_CONFIG)
+
+
+def test_a_changed_parameter_repeats_what_uses_it(finished):
+    output = finished.run(*TEST_CONFIG, "-n", "--config", 'split={"max_categories": 100}')
+    assert "split_table" in output and "Params have changed" in output
+    assert "split_images" not in output and "download_table" not in output
+
+
+def test_snakemakes_own_report(finished, tmp_path):
+    finished.run(*TEST_CONFIG, "--report", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text()
+    assert "table9.html" in page and "Statistics of the tabular data sets" in page
+
+
+def test_a_script_runs_by_hand(finished):
+    """As under a debugger: the same inputs, the same bytes."""
+    split = finished.path / "results" / "test" / "splits" / "wine"
+    before = {path.name: path.read_bytes() for path in split.iterdir()}
+    for path in split.iterdir():
+        path.unlink()
+    script = ROOT / "workflow" / "scripts" / "split_table.py"
+    result = subprocess.run(
+        [sys.executable, script, "dataset=wine", *TEST_CONFIG],
+        cwd=finished.path,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "wine: train 106, valid 36, test 36" in result.stderr
+    assert before == {path.name: path.read_bytes() for path in split.iterdir()}
+
+
+# ---- the user's own data
+
+
+def declare(workdir, name: str, frame: pd.DataFrame, target: str = "label") -> tuple[str, ...]:
+    """Write a CSV and a registry for it; returns the options that add it to the test config."""
+    frame.to_csv(workdir.path / f"{name}.csv", index=False)
+    (workdir.path / "own.csv").write_text(
+        f"name,kind,source,location,target\n{name},tabular,file,{name}.csv,{target}\n"
+    )
+    overlay = {
+        "data": {"registry": ["config/datasets.csv", "own.csv"]},
+        "tables": {"table9": {"datasets": ["wine", name]}},
+    }
+    (workdir.path / "own.yaml").write_text(json.dumps(overlay))
+    return (*TEST_CONFIG, "own.yaml")
+
+
+def customers(**columns) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 60), "city": rng.choice(["x", "y"], 60)})
+    return frame.assign(label=rng.choice(["stays", "leaves"], 60)).assign(**columns)
+
+
+def test_own_csv_becomes_a_row_of_table_9(workdir):
+    options = declare(workdir, "customers", customers())
+    workdir.run("results/test/tables/table9.csv", *options)
+    row = read_csv(workdir.path / "results" / "test" / "tables" / "table9.csv")["customers"]
+    assert (row["n_rows"], row["n_features"], row["source"]) == ("60", "3", "file")
+    time.sleep(1.1)  # file systems with whole seconds
+    customers(age=1).to_csv(workdir.path / "customers.csv", index=False)
+    assert "download_table" in workdir.run("results/test/tables/table9.csv", "-n", *options)
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "fragment"),
+    [
+        (customers(label="stays"), "label", "the target column 'label' is constant"),
+        (customers(), "lable", "no target column 'lable'. Did you mean 'label'?"),
+    ],
+    ids=["constant", "missing"],
+)
+def test_a_bad_data_set_is_explained_and_does_not_stop_the_others(workdir, frame, target, fragment):
+    options = declare(workdir, "customers", frame, target)
+    output = workdir.fail("results/test/tables/table9.csv", *options)
+    assert fragment in output
+    assert "Traceback" not in output
+    root = workdir.path / "results" / "test"
+    assert fragment in (root / "logs" / "download" / "customers.log").read_text()
+    assert list((root / "data").glob("customers/*")) == []
+    assert (root / "splits" / "wine" / "split.json").is_file()
+
+
+def test_own_file_that_is_absent(workdir):
+    options = declare(workdir, "customers", customers())
+    (workdir.path / "customers.csv").unlink()
+    output = workdir.fail("results/test/tables/table9.csv", *options)
+    assert "customers.csv" in output and "Missing input files" in output
+
+
+def test_typo_in_the_config(workdir):
+    output = workdir.fail("-n", "--config", "sedes=[0]")
+    assert "unknown key 'sedes'. Did you mean 'seeds'?" in output
+    assert "Traceback" not in output
+
+
+def test_network_that_is_down(workdir):
+    overlay = {
+        "data": {"openml_server": "http://127.0.0.1:9/api", "attempts": 2, "pause_s": 0},
+        "datasets": {"tabular": ["vehicle"]},
+    }
+    (workdir.path / "down.yaml").write_text(json.dumps(overlay))
+    target = "results/test/data/vehicle/data.json"
+    output = workdir.fail(target, *TEST_CONFIG, "down.yaml")
+    assert "'vehicle' (OpenML task 233094 at http://127.0.0.1:9/api)" in output
+    assert "could not be fetched in 2 attempts" in output
+    assert list((workdir.path / "results" / "test" / "data").glob("vehicle/*")) == []
+
+
+def test_set_that_the_mirror_lacks_is_shown_as_missing(workdir):
+    """Asked for alone it is an error; in a table it is a row with the reason."""
+    mirror = workdir.path / "mirror" / "tabular"
+    mirror.mkdir(parents=True)
+    (mirror / "index.csv").write_text("name,file,sha256\nother,other.parquet,0\n")
+    overlay = {"data": {"mirror": "mirror"}, "tables": {"table9": {"datasets": ["wine", "kc1"]}}}
+    (workdir.path / "mirror.yaml").write_text(json.dumps(overlay))
+    options = (*TEST_CONFIG, "mirror.yaml")
+    workdir.run("results/test/tables/table9.csv", *options)
+    row = read_csv(workdir.path / "results" / "test" / "tables" / "table9.csv")["kc1"]
+    assert (row["n_train"], row["n_train_paper"]) == ("", "1265")
+    assert (row["n_train_agrees"], row["missing"]) == ("missing", "not in the mirror")
+    output = workdir.fail("results/test/data/kc1/data.json", *options)
+    assert "'kc1' is not in the mirror 'mirror'" in output
+
+
+# ---- real data
+
+
+@pytest.mark.mirror
+def test_the_mirror_gives_the_papers_statistics(workdir, mirror):
+    """21 tables and 3 image sets: downloaded, split, and equal to the paper but for rounding."""
+    (workdir.path / "mirror.yaml").write_text(json.dumps({"data": {"mirror": str(mirror)}}))
+    workdir.run("--configfile", "mirror.yaml")
+    rows = read_csv(workdir.path / "results" / "tables" / "table9.csv")
+    assert len(rows) == 40
+    present = [row for row in rows.values() if not row["missing"]]
+    assert len(present) == 21
+    exact = ("n_rows", "n_features", "majority_pct", "minority_pct", "openml_task_id")
+    for row in present:
+        assert {row[f"{key}_agrees"] for key in exact} == {"yes"}, row
+        for part in ("train", "valid", "test"):
+            difference = abs(int(row[f"n_{part}"]) - int(row[f"n_{part}_paper"]))
+            marked = {0: "yes", 1: "off by one"}[difference]
+            assert row[f"n_{part}_agrees"] == marked
+    images = read_csv(workdir.path / "results" / "tables" / "table8.csv")
+    assert set(images) == {"cifar10", "cifar100", "svhn"}
+    assert all(row["subset"].startswith("10000+3000 of") for row in images.values())
+    for job in ("download", "split"):
+        for name in ("fashion-mnist", "creditcard-fraud"):
+            path = workdir.path / "results" / "benchmarks" / job / f"{name}.tsv"
+            header, values = (line.split("\t") for line in path.read_text().splitlines())
+            used = dict(zip(header, values, strict=True))
+            assert float(used["s"]) < 60 and float(used["max_rss"]) < 6000
