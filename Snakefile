@@ -15,6 +15,10 @@ report: "reports/workflow.rst"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/download.smk"
 include: "workflow/rules/split.smk"
+include: "workflow/rules/supernet.smk"
+include: "workflow/rules/prune.smk"
+include: "workflow/rules/finetune.smk"
+include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/aggregate.smk"
 
 
@@ -22,3 +26,4 @@ rule all:
     default_target: True
     input:
         expand("<results>/tables/{table}.csv", table=TABLES),
+        experiment_results(),

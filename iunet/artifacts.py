@@ -35,6 +35,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())  # safetensors makes its files private
         temporary.replace(path)
     except Exception as error:
         explain_full_disk(error, path)
@@ -43,11 +44,21 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def explain_full_disk(error: BaseException, path: str | os.PathLike) -> None:
-    """Raise a `UserError` that names `path` if the error means that the disk is full."""
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def is_full_disk(error: BaseException) -> bool:
     # pyarrow and Python set errno; safetensors (Rust) only says it in its text.
     in_text = any(f"os error {number})" in str(error) for number in NO_SPACE)
-    if getattr(error, "errno", None) not in NO_SPACE and not in_text:
+    return in_text or getattr(error, "errno", None) in NO_SPACE
+
+
+def explain_full_disk(error: BaseException, path: str | os.PathLike) -> None:
+    """Raise a `UserError` that names `path` if the error means that the disk is full."""
+    if not is_full_disk(error):
         return
     free = shutil.disk_usage(Path(path).parent).free / 2**20
     raise UserError(
@@ -108,6 +119,17 @@ def read_arrays(path: str | os.PathLike, *names: str) -> dict[str, np.ndarray]:
             f"{path} cannot be read as safetensors ({one_line(error)}). It is an artifact of the "
             "workflow: delete it and run the same command again to make it anew."
         ) from error
+
+
+def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
+    """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
+    description = read_json(json_path)
+    if sha256(data_path) != description["sha256"]:
+        raise UserError(
+            f"Data set '{description['dataset']}': {data_path} is not the file that {json_path} "
+            "describes (its sha256 differs). Delete both and run the same command again."
+        )
+    return description
 
 
 def sha256(path: str | os.PathLike) -> str:

@@ -18,7 +18,11 @@ def is_assignment(word: str) -> bool:
 
 
 def is_config_file(word: str) -> bool:
-    return word.endswith((".yaml", ".yml", ".json"))
+    return word.endswith((".yaml", ".yml"))  # .json is more often a result here
+
+
+def is_deployment(word: str) -> bool:
+    return word in ("conda", "apptainer", "env-modules")
 
 
 GREEDY: dict[str, Callable[[str], bool]] = {  # option → what its values look like
@@ -26,6 +30,12 @@ GREEDY: dict[str, Callable[[str], bool]] = {  # option → what its values look 
     "--res": is_assignment,
     "--config": is_assignment,
     "-C": is_assignment,
+    "--set-threads": is_assignment,
+    "--set-resources": is_assignment,
+    "--default-resources": is_assignment,
+    "--default-res": is_assignment,
+    "--sdm": is_deployment,
+    "--software-deployment-method": is_deployment,
     "--configfile": is_config_file,
     "--configfiles": is_config_file,
 }

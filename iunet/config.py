@@ -7,6 +7,7 @@ from typing import Any
 
 from iunet.data.registry import ONLINE, Dataset, find, mirror_index
 from iunet.errors import UserError, nearest
+from iunet.runs import datasets_named
 
 
 def restore_numbers(value: Any) -> Any:
@@ -51,33 +52,41 @@ def explain_schema_error(error: Any) -> str:
         "minItems": lambda v: f"must have at least {v} entries",
         "maxItems": lambda v: f"must have at most {v} entries",
         "uniqueItems": lambda v: "must not have an entry twice",
+        "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
     }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
     return f"The config key '{key}' is {error.instance!r}, but {wanted}."
 
 
+def check_ranges(config: dict) -> None:
+    """A range goes from the smaller to the larger value."""
+    for name, (low, high) in config["augment"]["vision"]["resize"].items():
+        if low > high:
+            raise UserError(
+                f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
+                "starts with its smaller value."
+            )
+
+
 def datasets_of_table(config: dict, table: str) -> list[str]:
     """The data sets a table shows: listed under tables.<table>.datasets, or a group's name."""
-    asked = config["tables"][table]["datasets"]
-    if isinstance(asked, list):
-        return asked
-    if asked not in config["datasets"]:
-        raise UserError(
-            f"The config key 'tables.{table}.datasets' is '{asked}', which is not a group of data "
-            f"sets. Groups are: {', '.join(config['datasets'])}; a list of names is fine too."
-        )
-    return config["datasets"][asked]
+    return datasets_named(config, config["tables"][table]["datasets"], f"tables.{table}.datasets")
 
 
 def check_datasets(config: dict, registry: dict[str, Dataset]) -> None:
     """Every data set that the config names exists, and is of the kind its place asks for."""
-    places = {f"datasets.{kind}": (names, kind) for kind, names in config["datasets"].items()}
+    kinds = {"vision": "vision", "tabular": "tabular", "ablation": "tabular", "tuning": "tabular"}
+    places = {
+        f"datasets.{group}": (config["datasets"][group], kind) for group, kind in kinds.items()
+    }
     places["tables.table8.datasets"] = (datasets_of_table(config, "table8"), "vision")
     places["tables.table9.datasets"] = (datasets_of_table(config, "table9"), "tabular")
-    places["searches.tabular_datasets"] = (config["searches"]["tabular_datasets"], "tabular")
+    for name, experiment in config["experiments"].items():
+        key = f"experiments.{name}.datasets"
+        places[key] = (datasets_named(config, experiment["datasets"], key), None)
     for key, (names, kind) in places.items():
         for name in names:
             dataset = find(registry, name, f"The config key '{key}'")
-            if dataset.kind != kind:
+            if kind not in (None, dataset.kind):
                 raise UserError(
                     f"The config key '{key}' names '{name}', which is a {dataset.kind} data set; "
                     f"only {kind} ones belong there."

@@ -13,8 +13,10 @@ import ast
 import functools
 import hashlib
 import io
+import json
 import tokenize
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parent
 PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.science_version"}
@@ -27,6 +29,11 @@ def science_version(*modules: str) -> str:
     for name in sorted(set().union(*map(_closure, modules))):
         digest.update(f"{name}\n{_essence(name)}\n".encode())
     return digest.hexdigest()[:12]
+
+
+def digest(*parts: Any) -> str:
+    """Twelve hex digits for plain values (numbers, text, lists, dictionaries)."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _closure(module: str) -> set[str]:

@@ -22,9 +22,17 @@ ARFF, PARQUET = "/data/download/7/table.arff", "/datasets/0007/dataset_7.pq"
 TASK_ID, DATASET_ID = 233999, 7
 
 
+PAGES = {
+    "500": (500, b"<html>Internal Server Error"),
+    "503": (503, b"<html><body><h1>503 Service Unavailable</h1>No server.</body></html>"),
+    "html": (200, b"<html><body>Please log in to this network.</body></html>"),
+    "empty": (200, b""),
+}
+
+
 @dataclass
 class Fault:
-    kind: str  # 500, cut, damaged
+    kind: str  # 500, 503 (a proxy's page), html (of a captive portal), empty, cut, damaged
     times: int = 10**9
 
 
@@ -38,7 +46,7 @@ class OpenMLStandIn:
     md5: str | None = "right"
     parquet: bool = True
     ignore: str | None = None
-    announced_rows: int | None = None
+    announced_rows: str | None = None
     faults: dict[str, Fault] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     port: int = 0
@@ -134,11 +142,11 @@ class OpenMLStandIn:
         return _xml("data_features", features)
 
     def _qualities(self) -> str:
-        rows = self.announced_rows or len(self.frame)
+        rows = self.announced_rows or f"{len(self.frame)}.0"
         return _xml(
             "data_qualities",
             f"""<oml:quality><oml:name>NumberOfInstances</oml:name>
-            <oml:value>{rows}.0</oml:value></oml:quality>
+            <oml:value>{rows}</oml:value></oml:quality>
             <oml:quality><oml:name>NumberOfFeatures</oml:name>
             <oml:value>{self.frame.shape[1]}.0</oml:value></oml:quality>""",
         )
@@ -161,8 +169,9 @@ def serve(stand_in: OpenMLStandIn) -> Iterator[OpenMLStandIn]:
             stand_in.requests.append(f"{self.command} {path}")
             fault = self._fault(path)
             status, kind, body = stand_in.answer(path)
-            if fault == "500":
-                status, kind, body = 500, "text/html", b"<html>Internal Server Error"
+            if fault in PAGES:
+                status, body = PAGES[fault]
+                kind = "text/html"
             etag = hashlib.md5(body).hexdigest()
             if fault == "damaged":
                 body = body[:-8] + b"damaged!"
@@ -179,7 +188,8 @@ def serve(stand_in: OpenMLStandIn) -> Iterator[OpenMLStandIn]:
 
         def _fault(self, path: str) -> str | None:
             for prefix, fault in stand_in.faults.items():
-                if path.startswith(prefix) and self.command == "GET" and fault.times > 0:
+                verb, _, prefix = prefix.rpartition(" ")
+                if path.startswith(prefix) and self.command == (verb or "GET") and fault.times > 0:
                     fault.times -= 1
                     return fault.kind
             return None

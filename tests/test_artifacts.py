@@ -28,6 +28,18 @@ def test_arrays_round_trip_in_memory_order(tmp_path):
     assert list(read_arrays(tmp_path / "a", "x")) == ["x"]
 
 
+def test_artifacts_can_be_read_by_whom_the_user_allows(tmp_path):
+    """safetensors writes private files, which nobody else of a group could use."""
+    before = os.umask(0o027)
+    try:
+        write_arrays(tmp_path / "a", {"x": np.arange(3)})
+        write_json(tmp_path / "b", {})
+    finally:
+        os.umask(before)
+    modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {0o640}
+
+
 def test_an_error_keeps_the_old_file_and_leaves_no_other(tmp_path):
     write_json(tmp_path / "a.json", {"version": 1})
     with pytest.raises(ZeroDivisionError), atomic_path(tmp_path / "a.json") as temporary:

@@ -19,6 +19,8 @@ from iunet.cli import targets_first
         ("t.csv --resources gpu=1 --cores 2", "t.csv --resources gpu=1 --cores 2"),
         ("-n t.csv --forcerun rule1 rule2", "-n t.csv --forcerun rule1 rule2"),
         ("--config 'data={mirror: x}'", "--config 'data={mirror: x}'"),
+        ("--configfile a.yaml b/report.json", "b/report.json --configfile a.yaml"),
+        ("--sdm conda t.csv --set-threads r=2 u.csv", "t.csv u.csv --sdm conda --set-threads r=2"),
         ("", ""),
     ],
 )

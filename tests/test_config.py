@@ -12,6 +12,7 @@ import yaml
 from iunet import device
 from iunet.config import (
     check_datasets,
+    check_ranges,
     datasets_of_table,
     explain_schema_error,
     restore_numbers,
@@ -49,13 +50,14 @@ def test_the_papers_config_is_valid():
 
 
 def test_schema_refuses_unknown_keys_everywhere():
-    """Every object of the schema is closed; only method rows have free names."""
+    """Every object of the schema is closed; only methods and experiments have free names."""
 
     def walk(node, path=""):
         if isinstance(node, dict):
             if node.get("type") == "object":
                 assert "additionalProperties" in node, path
-                assert node["additionalProperties"] is False or path.endswith("/methods"), path
+                free = path.endswith(("/methods", "/experiments", "/changes"))
+                assert node["additionalProperties"] is False or free, path
             for key, child in node.items():
                 walk(child, f"{path}/{key}")
         elif isinstance(node, list):
@@ -84,6 +86,10 @@ def test_schema_refuses_unknown_keys_everywhere():
         ("augment.vision.color.hue", 0.7, "must be at most 0.5"),
         ("data.openml_server", "openml.org", "'data.openml_server' is 'openml.org'"),
         ("results", "re sults", "'results' is 're sults'"),
+        ("methods.iunett", {}, "'methods.iunett' is {}, but needs the keys recipe, or kappa and"),
+        ("train.supernet.optimiser.momentum", 0, "'train.supernet.optimiser.momentum' is 0"),
+        ("split.seed", 5_000_000_000, "must be at most 4294967295"),
+        ("experiments.table1.networks", ["mlp"], "must be one of mlp_vis"),
     ],
 )
 def test_impossible_values_are_named(key, value, fragment):
@@ -107,13 +113,92 @@ def test_missing_key_is_named():
             "'tables.table8.datasets' is 'visions', which is not",
         ),
         ("tables.table9.datasets", ["svhn"], "'tables.table9.datasets' names 'svhn'"),
-        ("searches.tabular_datasets", ["x"], "'searches.tabular_datasets' names the data set 'x'"),
+        ("datasets.tuning", ["x"], "'datasets.tuning' names the data set 'x'"),
+        ("experiments.table7.datasets", "tabel", "'experiments.table7.datasets' is 'tabel', which"),
     ],
 )
 def test_data_sets_that_do_not_fit(key, value, fragment):
     with pytest.raises(UserError) as caught:
         check_datasets(changed(key, value), REGISTRY)
     assert fragment in str(caught.value)
+
+
+def test_ranges_go_upwards():
+    with pytest.raises(UserError, match=r"'augment.vision.resize.scale' is \[1.0, 0.08\]"):
+        check_ranges(changed("augment.vision.resize.scale", [1.0, 0.08]))
+
+
+SPEC = {  # SPEC.md's decided values: a change here is a change of the science
+    "seeds": [0, 1, 2],
+    "init": "torch_default",
+    "split": {
+        "seed": 11,
+        "vision": {"valid": 0.2},
+        "tabular": {"test": 0.2, "valid": 0.25},
+        "max_categories": 256,
+    },
+    "networks": {
+        "mlp_vis": {"alpha": 8},
+        "cnn": {"alpha": 8},
+        "resnet18": {"width": 1.0},
+        "mlp_tab": {"width": 512, "depth": 9},
+    },
+    "augment": {
+        "vision": {
+            "resize": {"scale": [0.08, 1.0], "ratio": [3 / 4, 4 / 3]},
+            "horiz": {"p": 0.5},
+            "color": {"p": 0.8, "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1},
+            "graysc": {"p": 0.2},
+        },
+        "tabular": {"corruption": 0.6},
+    },
+    "train": {
+        "threads": 1,
+        "batch_size": 128,
+        "checkpoint_s": 60,
+        "supernet": {
+            "epochs": 100,
+            "optimiser": {"name": "sgd", "lr": 0.001, "momentum": 0.9, "nesterov": True},
+            "lambda": 1.0,
+        },
+        "finetune_vision": {
+            "epochs": 100,
+            "optimiser": {"name": "sgd", "lr": 0.001, "momentum": 0.9, "nesterov": True},
+            "half_precision": True,
+        },
+        "finetune_tabular": {
+            "optimiser": {"name": "adamw", "lr": 0.001, "weight_decay": 0.01},
+            "first_cycle_epochs": 15,
+            "cycle_factor": 2,
+            "cycles": 3,
+            "snapshot_ensemble": True,
+        },
+    },
+    "prune": {
+        "ratio_of": "encoder",
+        "vision": {"ratios": [2, 4, 8, 16], "select_by": "accuracy"},
+        "tabular": {"ratios": [8], "select_by": "balanced_accuracy"},
+    },
+    "consistency": {"batchnorm": "train_statistics"},
+}
+
+
+@pytest.mark.parametrize("key", SPEC)
+def test_the_papers_config_has_the_decided_values(key):
+    assert CONFIG[key] == SPEC[key]
+
+
+def test_methods_are_those_of_the_spec():
+    points = {
+        name: (row.get("kappa"), row.get("objective")) for name, row in CONFIG["methods"].items()
+    }
+    assert points["omp"] == (1, "sup")
+    assert points["iunet"] == (0.25, "ilo")
+    assert points["iunet_no_ilo"] == (0.25, "sup")
+    assert points["iunet_no_pis"] == (1, "ilo")
+    assert points["iunet_no_prune"] == points["iunet"]
+    assert CONFIG["methods"]["iunet_no_prune"]["prune"] is False
+    assert points["scl"] == (1, "scl")
 
 
 def test_tables_take_a_group_or_a_list():
@@ -169,7 +254,7 @@ def test_own_registry_beside_the_projects(tmp_path):
 
 
 def test_absent_registry_is_named():
-    with pytest.raises(UserError, match=r"nowhere.csv \(config key data.registry\)"):
+    with pytest.raises(UserError, match=r"\(config key data.registry\) nowhere.csv cannot be read"):
         read_registry(["nowhere.csv"])
 
 

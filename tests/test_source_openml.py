@@ -119,9 +119,22 @@ def test_a_passing_fault_is_retried(server, download, kind, file_format, path):
     check_content(server, frame, description)
 
 
+@pytest.mark.parametrize("kind", ["500", "503", "html", "empty"])
 @pytest.mark.parametrize("path", [f"{API}/task", f"{API}/data/7", f"{API}/data/features"])
-def test_a_server_that_answers_500_once_is_asked_again(server, download, path):
-    server.faults[path] = Fault("500", times=1)
+def test_a_server_that_answers_nonsense_once_is_asked_again(server, download, path, kind):
+    server.faults[path] = Fault(kind, times=1)
+    check_content(server, *download())
+
+
+def test_a_checksum_that_cannot_be_had_is_asked_for_again(server, download):
+    """Not skipped: a damaged file would pass."""
+    server.faults[f"HEAD {PARQUET}"] = Fault("503", times=1)
+    _, description = download(attempts=3)
+    assert len(description["provenance"]["md5"]) == 32
+
+
+def test_unknown_number_of_rows_is_no_error(server, download):
+    server.announced_rows = "NaN"
     check_content(server, *download())
 
 
@@ -159,7 +172,7 @@ def test_wrong_md5_of_parquet(server, download):
 
 
 def test_fewer_rows_than_announced(server, download):
-    server.announced_rows = 41
+    server.announced_rows = "41.0"
     assert_refused(download, "40 rows arrived of the 41 announced")
 
 

@@ -157,6 +157,19 @@ def test_missing_file_on_the_server(monkeypatch, tmp_path, web):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_full_disk_is_not_blamed_on_the_network(monkeypatch, tmp_path, web):
+    import errno
+
+    from iunet.data.sources import torchvision
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(torchvision, "_load", fail)
+    with pytest.raises(UserError, match="No space left to write"):
+        download(tmp_path, "svhn", "SVHN")
+
+
 def test_unknown_class_is_refused(tmp_path):
     with pytest.raises(UserError, match="only CIFAR10, CIFAR100, SVHN are known"):
         download(tmp_path, "mnist", "MNIST")

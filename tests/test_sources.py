@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from iunet.artifacts import read_arrays
-from iunet.data.download import download_images, download_table, read_description
+from iunet.artifacts import read_arrays, read_description
+from iunet.data.download import download_images, download_table
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sources import SourceSettings, effective_source
 from iunet.data.sources.embedded import PHOTO_DIGITS, TABLES, photo_digits
@@ -129,6 +129,7 @@ def test_own_file(tmp_path, ending):
         ("cut.parquet", b"PAR1" + b"\0" * 50, "cannot be read as parquet"),
         ("empty.csv", b"", "cannot be read as csv"),
         ("ragged.csv", b"a,label\n1,x\n2,y,3,4\n", "cannot be read as csv"),
+        ("shifted.csv", b"a,label\n1,x,5\n2,y,6\n", "more fields than its header"),
         ("table.xlsx", b"PK", "neither CSV, TSV nor Parquet"),
     ],
 )
@@ -232,6 +233,38 @@ def test_mirror_with_wrong_counts(tmp_path, small_mirror):
     index.write_text(index.read_text().replace(",4,2,", ",5,2,"))
     with pytest.raises(UserError, match="n_rows = 4, but the mirror's index says 5"):
         get_table(tmp_path, VEHICLE, replace(OFFLINE, mirror=str(small_mirror)))
+
+
+def test_mirror_table_that_is_a_subset_is_recorded(tmp_path, small_mirror):
+    _, description = get_table(tmp_path, VEHICLE, replace(OFFLINE, mirror=str(small_mirror)))
+    assert description["provenance"]["subset"] == {"n_rows": 4, "official_n_rows": 846}
+
+
+def test_mirror_index_with_a_byte_order_mark_and_capitals(tmp_path, small_mirror):
+    index = small_mirror / "tabular" / "index.csv"
+    header, row = index.read_text().splitlines()
+    digest = row.split(",")[2]
+    index.write_text(f"\ufeff{header}\n{row.replace(digest, digest.upper())}\n", encoding="utf-8")
+    get_table(tmp_path, VEHICLE, replace(OFFLINE, mirror=str(small_mirror)))
+
+
+@pytest.mark.parametrize("labels", [np.full((20, 1), 1), np.linspace(0, 1, 20)])
+def test_mirror_labels_that_are_none(tmp_path, small_mirror, labels):
+    path = small_mirror / "vision" / "cifar10.npz"
+    arrays = dict(np.load(path)) | {"y_train": labels}
+    np.savez(path, **arrays)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    index = small_mirror / "vision" / "index.csv"
+    index.write_text(f"name,file,sha256\ncifar10,cifar10.npz,{digest}\n")
+    with pytest.raises(UserError, match="not a list of integers"):
+        get_images(tmp_path, CIFAR10, replace(OFFLINE, mirror=str(small_mirror)))
+
+
+def test_scratch_of_a_killed_job_is_removed(tmp_path):
+    leftover = tmp_path / "out" / ".download-killed"
+    leftover.mkdir(parents=True)
+    get_table(tmp_path, Dataset("wine", "tabular", "embedded", "wine"))
+    assert not leftover.exists()
 
 
 def test_set_that_the_mirror_lacks(tmp_path, small_mirror):

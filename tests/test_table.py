@@ -106,6 +106,25 @@ def test_refused_with_the_data_set_and_the_column_named(case):
     assert fragment in str(caught.value)
 
 
+def test_continuous_decimals_are_no_classes():
+    frame = table().assign(y=[decimal.Decimal(i) / 4 for i in range(6)])
+    with pytest.raises(UserError, match="is continuous"):
+        clean_table("mine", RawTable(frame, "y"))
+
+
+def test_large_integers_and_sparse_columns_are_numbers():
+    frame = table(
+        big=[2**70 + i for i in range(6)], thin=pd.arrays.SparseArray([0, 0, 1.0, 0, 0, 2])
+    )
+    kinds = {c["name"]: c["kind"] for c in clean_table("mine", RawTable(frame, "y")).columns}
+    assert kinds == {"x": "numeric", "big": "numeric", "thin": "numeric"}
+
+
+def test_text_that_is_mostly_numbers_is_warned_of(caplog):
+    clean_table("mine", RawTable(table(age=["1", "2", "3", "?", "5", "6"]), "y"))
+    assert "column 'age' is taken as categorical because of values like '?'" in caplog.text
+
+
 def test_misspelt_target_is_guessed():
     frame = table().rename(columns={"y": "outcome"})
     with pytest.raises(UserError, match="Did you mean 'outcome'"):

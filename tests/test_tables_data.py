@@ -9,10 +9,10 @@ import pytest
 
 from iunet.artifacts import write_json
 from iunet.errors import UserError
+from iunet.paper import implied_rows, official_rows
 from iunet.tables.data_statistics import (
     TABLE9,
     compare,
-    implied_rows,
     paper_rows,
     same_percentage,
     same_size,
@@ -108,11 +108,12 @@ def test_split_sizes_of_table8_must_be_exact():
 
 def test_paper_sizes_fit_a_number_of_rows():
     """All 40 rows of the paper's table are 60/20/20, rounded down."""
-    for row in paper_rows(9).values():
-        assert implied_rows(row)
-    assert implied_rows({"n_train": "1265", "n_valid": "421", "n_test": "421"}) == "2109"
-    with pytest.raises(UserError, match="fit no number of rows"):
-        implied_rows({"dataset": "x", "n_train": "100", "n_valid": "421", "n_test": "421"})
+    for name in paper_rows(9):
+        low, high = official_rows(name)
+        assert low <= high <= low + 1
+    assert implied_rows(1265, 421, 421) == [2109]
+    assert implied_rows(100, 421, 421) == []
+    assert official_rows("wine") is None
 
 
 @pytest.mark.parametrize(("ours", "agrees"), [(90, "yes"), (91, "off by one"), (92, "no")])

@@ -11,10 +11,9 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from iunet.artifacts import atomic_path, read_json, sha256, write_arrays, write_json
+from iunet.artifacts import atomic_path, sha256, write_arrays, write_json
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings, fetch
-from iunet.errors import UserError
 
 log = logging.getLogger(__name__)
 
@@ -80,14 +79,3 @@ def _write_description(
     file = {"file": Path(data_path).name, "sha256": sha256(data_path)}
     write_json(json_path, head | file | description)
     log.info("%s: %s, sha256 %s", dataset.name, data_path, file["sha256"])
-
-
-def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
-    """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
-    description = read_json(json_path)
-    if sha256(data_path) != description["sha256"]:
-        raise UserError(
-            f"Data set '{description['dataset']}': {data_path} is not the file that {json_path} "
-            "describes (its sha256 differs). Delete both and run the same command again."
-        )
-    return description

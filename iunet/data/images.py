@@ -33,7 +33,7 @@ def check_images(dataset: str, raw: RawImages) -> None:
     """Refuse arrays that are not a set of square images with labels."""
     for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
         where = f"Data set '{dataset}', {part} images"
-        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[1] != x.shape[2]:
+        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[1] != x.shape[2] or 0 in x.shape[1:]:
             raise UserError(
                 f"{where}: expected uint8 of shape [n, side, side, channels], found {x.dtype} of "
                 f"shape {list(x.shape)}."

@@ -156,7 +156,14 @@ def apply_preprocessing(
     for i, column in enumerate(fitted.numeric):
         values = float_values(table.column(column.name))[rows]
         values[np.isnan(values)] = column.median
-        numeric[:, i] = (values - column.mean) / column.std
+        with np.errstate(over="ignore"):
+            numeric[:, i] = (values - column.mean) / column.std
+    if not np.isfinite(numeric).all():
+        name = fitted.numeric[int(np.flatnonzero(~np.isfinite(numeric).all(axis=0))[0])].name
+        raise UserError(
+            f"Column '{name}' has values so far from those of the train split that they cannot be "
+            "standardised. Rescale or clip the column."
+        )
     codes = np.empty((len(rows), len(fitted.categorical)), dtype=np.int32)
     for i, column in enumerate(fitted.categorical):
         raw_codes, levels = dictionary_codes(table.column(column.name))

@@ -58,12 +58,7 @@ def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
 
 
 def _read_file(path: Path) -> list[Dataset]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"The registry of data sets {path} (config key data.registry) cannot be read: {error}."
-        ) from error
+    text = _text(path, "registry of data sets (config key data.registry)")
     reader = csv.DictReader(text.splitlines())
     header = tuple(reader.fieldnames or ())
     required, unknown = set(COLUMNS[:4]) - set(header), set(header) - set(COLUMNS)
@@ -75,6 +70,13 @@ def _read_file(path: Path) -> list[Dataset]:
             "(the last two may be left out)."
         )
     return [_parse_row(row, f"{path}, line {reader.line_num}") for row in reader]
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")  # spreadsheets write a byte-order mark
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"The {what} {path} cannot be read as UTF-8 text: {error}.") from error
 
 
 def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
@@ -130,11 +132,11 @@ def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
         index = mirror / kind / "index.csv"
         if not index.is_file():
             continue
-        with index.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
-                    raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
-                rows[row["name"]] = {**row, "kind": kind, "path": str(index.parent / row["file"])}
+        for row in csv.DictReader(_text(index, "mirror's index").splitlines()):
+            if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
+                raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
+            path = str(index.parent / row["file"])
+            rows[row["name"]] = {**row, "sha256": row["sha256"].lower(), "kind": kind, "path": path}
     if not rows:
         raise UserError(
             f"data.mirror is '{mirror}', but there is neither {mirror}/tabular/index.csv nor "

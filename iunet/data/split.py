@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from iunet.artifacts import read_arrays, write_arrays, write_json
-from iunet.data.download import read_description
+from iunet.artifacts import read_arrays, read_description, write_arrays, write_json
 from iunet.data.preprocess import apply_preprocessing, dictionary_codes, fit_preprocessing
 from iunet.errors import UserError
 
@@ -140,7 +139,7 @@ def stratified_split(
     from sklearn.model_selection import train_test_split
 
     n_second = (math.floor if round_down else math.ceil)(share * len(labels))
-    strata, pooled = _strata(labels, n_second)
+    strata, pooled = _strata(labels, min(n_second, len(labels) - n_second))
     rows = np.arange(len(labels))
     alone = rows[:0]
     if pooled and (strata == strata.max()).sum() == 1:
@@ -153,13 +152,13 @@ def stratified_split(
     return np.sort(np.concatenate([first, alone])), np.sort(second), pooled
 
 
-def _strata(labels: np.ndarray, n_second: int) -> tuple[np.ndarray, list[int]]:
+def _strata(labels: np.ndarray, n_smaller: int) -> tuple[np.ndarray, list[int]]:
     """The labels with the rarest classes pooled, and which those are (see `stratified_split`)."""
     classes, counts = np.unique(labels, return_counts=True)
     rarest_first = classes[np.argsort(counts, kind="stable")]
     n_pooled = int((counts < 2).sum())
-    if len(classes) > n_second:  # strata left: the classes not pooled, and the pool
-        n_pooled = max(n_pooled, len(classes) - n_second + 1)
+    if len(classes) > n_smaller:  # strata left: the classes not pooled, and the pool
+        n_pooled = max(n_pooled, len(classes) - n_smaller + 1)
     pooled = sorted(int(c) for c in rarest_first[:n_pooled])
     strata = labels.astype(np.int64, copy=True)
     strata[np.isin(labels, pooled)] = classes.max() + 1

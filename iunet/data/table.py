@@ -7,6 +7,7 @@ here, with the data set and the column named.
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ from iunet.errors import UserError, nearest
 
 # More distinct values than this, in more than half of the rows, is a measurement or an identifier.
 MAX_PLAUSIBLE_CLASSES = 20
+MOSTLY = 0.5  # share of numbers among a text column's values that is worth a warning
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -85,14 +88,14 @@ def _clean_target(
         row = int(np.flatnonzero(column.isna())[0])
         raise UserError(
             f"{where} has {n_missing} missing values (the first in row {row + 1}). Remove those "
-            "rows, or give them a label."
+            "rows, or give them a label. (In a CSV, words like NA, None and null mean missing.)"
         )
     distinct = column.nunique()
     if distinct < 2:
         raise UserError(
             f"{where} is constant: every row is '{column.iloc[0]}'. There is nothing to classify."
         )
-    if pd.api.types.is_float_dtype(column) and not np.all(column == np.floor(column)):
+    if _is_continuous(column):
         raise UserError(
             f"{where} is continuous ({distinct} distinct values, such as {column.iloc[0]}). "
             "iunet-bench classifies: bin the values into classes, or name another target."
@@ -108,6 +111,14 @@ def _clean_target(
     return _dictionary(codes, levels), classes
 
 
+def _is_continuous(column: pd.Series) -> bool:
+    inferred = pd.api.types.infer_dtype(column)
+    if inferred not in {"floating", "mixed-integer-float", "decimal"}:
+        return False
+    values = column.astype("float64")
+    return not np.all(values == np.floor(values))
+
+
 def _clean_feature(
     dataset: str, column: pd.Series, forced_categorical: bool
 ) -> tuple[pa.Array, dict[str, Any]]:
@@ -116,8 +127,10 @@ def _clean_feature(
         codes, levels = encode_levels(column)
         description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
         return _dictionary(codes, levels), {"name": column.name, "kind": kind, **description}
-    if column.dtype == object:  # decimals: exact, but nothing can compute with them
+    if column.dtype == object:  # decimals, or integers beyond 64 bits
         column = column.astype("float64")
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
     array = pa.Array.from_pandas(column)  # NaN becomes null
     if pa.types.is_floating(array.type) and np.isinf(column.to_numpy(dtype=float)).any():
         row = int(np.flatnonzero(np.isinf(column.to_numpy(dtype=float)))[0])
@@ -134,9 +147,10 @@ def _kind(dataset: str, column: pd.Series) -> str:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
         return "numeric"
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column):
+        _warn_of_numbers(dataset, column)
         return "categorical"
     inferred = pd.api.types.infer_dtype(column, skipna=True)
-    if inferred == "decimal":
+    if inferred in {"decimal", "integer", "floating", "mixed-integer-float"}:
         return "numeric"
     if inferred in {"string", "boolean", "mixed-integer", "empty"}:
         return "categorical"
@@ -146,6 +160,23 @@ def _kind(dataset: str, column: pd.Series) -> str:
         "category. Turn it into one of the two (a date into days since an origin, say), or remove "
         "the column."
     )
+
+
+def _warn_of_numbers(dataset: str, column: pd.Series) -> None:
+    """Say so if a column of text is mostly numbers: a `?` for missing makes it that, say."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return
+    values = column.dropna().unique()
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce").notna().mean() if len(values) else 0
+    if MOSTLY <= numbers < 1:
+        strange = next(v for v in values if pd.isna(pd.to_numeric(v, errors="coerce")))
+        log.warning(
+            "data set '%s': column '%s' is taken as categorical because of values like '%s', "
+            "though most of it are numbers",
+            dataset,
+            column.name,
+            strange,
+        )
 
 
 def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:

@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from importlib import resources
+
+
+def _text(number: int) -> str:
+    return resources.files(__name__).joinpath(f"table{number}.csv").read_text(encoding="utf-8")
 
 
 def paper_table(number: int) -> list[dict[str, str]]:
     """The rows of a table of the paper, as text."""
-    text = resources.files(__name__).joinpath(f"table{number}.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return list(csv.DictReader(_text(number).splitlines()))
+
+
+def paper_digest(number: int) -> str:
+    """A fingerprint of the paper's values, for the rules that compare with them."""
+    return hashlib.sha256(_text(number).encode()).hexdigest()[:12]
+
+
+def implied_rows(train: int, valid: int, test: int) -> list[int]:
+    """The numbers of rows whose 60/20/20, rounded down, are these split sizes."""
+    candidates = range(5 * valid, 5 * valid + 5)
+    return [n for n in candidates if n * 3 // 5 == train and n // 5 == valid == test]
+
+
+def official_rows(dataset: str) -> tuple[int, int] | None:
+    """The least and the largest number of rows that fit the paper's table 9."""
+    for row in paper_table(9):
+        if row["dataset"] == dataset:
+            fitting = implied_rows(*(int(row[f"n_{part}"]) for part in ("train", "valid", "test")))
+            return fitting[0], fitting[-1]
+    return None

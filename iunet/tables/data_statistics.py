@@ -9,7 +9,7 @@ from typing import Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.paper import paper_table
+from iunet.paper import official_rows, paper_table
 from iunet.tables.render import Rendered, write_csv, write_html, write_markdown
 
 YES, OFF_BY_ONE, NO = "yes", "off by one", "no"
@@ -78,7 +78,7 @@ def write_table9(
 ) -> None:
     splits = {split["dataset"]: split for split in map(read_json, split_files)}
     ours = {name: tabular_statistics(split) for name, split in splits.items()}
-    paper = {name: row | {"n_rows": implied_rows(row)} for name, row in paper_rows(9).items()}
+    paper = {name: row | {"n_rows": rows_of_paper(name)} for name, row in paper_rows(9).items()}
     rows = compare(TABLE9, ours, paper, datasets, missing)
     _write("Table 9: statistics of the tabular data sets", TABLE9, rows, output)
 
@@ -103,17 +103,9 @@ def tabular_statistics(split: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def implied_rows(row: dict[str, str]) -> str:
-    """The numbers of rows, low-high, whose 60/20/20 rounded down are the paper's split sizes."""
-    train, valid, test = (int(row[key]) for key in ("n_train", "n_valid", "n_test"))
-    fitting = [
-        n
-        for n in range(5 * valid, 5 * valid + 5)
-        if n * 3 // 5 == train and n // 5 == valid == test
-    ]
-    if not fitting:
-        raise UserError(f"The paper's split sizes of '{row['dataset']}' fit no number of rows.")
-    low, high = fitting[0], fitting[-1]
+def rows_of_paper(dataset: str) -> str:
+    """The number of rows that the paper's rounded split sizes imply, or its range."""
+    low, high = official_rows(dataset)
     return f"{low}" if low == high else f"{low}-{high}"
 
 
@@ -157,6 +149,8 @@ def _agreement(quantity: Quantity, ours: Any, paper: str | None, present: bool) 
 def _subset_text(subset: dict[str, int] | None) -> str | None:
     if not subset:
         return None
+    if "n_rows" in subset:
+        return "{n_rows} of {official_n_rows} rows".format(**subset)
     return "{n_train}+{n_test} of {official_n_train}+{official_n_test} images".format(**subset)
 
 

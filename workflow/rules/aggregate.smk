@@ -22,6 +22,7 @@ rule table8:
         "../../envs/data.yaml"
     params:
         **table_params("table8"),
+        paper=paper_digest(8),
         code=science_version("iunet.tables.data_statistics"),
     message:
         "Table 8: statistics of the vision data sets"
@@ -50,6 +51,7 @@ rule table9:
         "../../envs/data.yaml"
     params:
         **table_params("table9"),
+        paper=paper_digest(9),
         code=science_version("iunet.tables.data_statistics"),
     message:
         "Table 9: statistics of the tabular data sets"

@@ -1,14 +1,18 @@
 # What all rules share: the checked config, the registry of data sets, paths and wildcards.
 
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 sys.path.insert(0, workflow.basedir)  # the package is also found where it is not installed
 
+from iunet.artifacts import sha256
 from iunet.config import (
     check_datasets,
+    check_ranges,
     datasets_of_table,
     explain_schema_error,
     restore_numbers,
@@ -16,8 +20,23 @@ from iunet.config import (
 )
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
+from iunet.device import gpus_per_training_job
 from iunet.errors import UserError
-from iunet.science_version import science_version
+from iunet.runs import (
+    INITS,
+    NETWORK_KIND,
+    OBJECTIVES,
+    finetune_defaults,
+    network_options,
+    parse_value,
+    parse_variant,
+    plan,
+    ratios_of,
+    supernet_defaults,
+    variant_pattern,
+)
+from iunet.paper import paper_digest
+from iunet.science_version import digest, science_version
 
 config.update(restore_numbers(config))
 try:
@@ -28,12 +47,22 @@ except WorkflowError as error:
 try:
     REGISTRY = read_registry(config["data"]["registry"])
     check_datasets(config, REGISTRY)
+    check_ranges(config)
     MIRROR = config["data"]["mirror"]
     UNAVAILABLE = unavailable(REGISTRY, MIRROR)
+    PLANNED = [run for run in plan(config, REGISTRY) if run.dataset not in UNAVAILABLE]
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 TABLES = ["table8", "table9"]
+TRAINING_GPUS = gpus_per_training_job(config["device"])
+
+# Where runs lie (iunet/runs.py): the path of a supernet's seed, and of a dense network's.
+SUPERNET_RUN = "runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/seed{seed}"
+DENSE_RUN = "runs/{dataset}/{network}/dense{init}{tuning}/seed{seed}"
+SUPERNET, DENSE = f"<results>/{SUPERNET_RUN}", f"<results>/{DENSE_RUN}"
+SUPERNET_LOG, DENSE_LOG = f"<logs>/{SUPERNET_RUN}", f"<logs>/{DENSE_RUN}"
+SUPERNET_BENCHMARK, DENSE_BENCHMARK = f"<benchmarks>/{SUPERNET_RUN}", f"<benchmarks>/{DENSE_RUN}"
 
 
 pathvars:
@@ -51,15 +80,70 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
+def any_network():
+    """mlp_vis, mlp_vis-alpha4, …"""
+    networks = config["networks"].items()
+    return "|".join(f"{name}{variant_pattern(options)}" for name, options in networks)
+
+
+FINETUNE_KEYS = {*finetune_defaults(config, "vision"), *finetune_defaults(config, "tabular")}
+
+
 wildcard_constraints:
     dataset=any_of(REGISTRY),
+    network=any_network(),
+    kappa=r"[0-9.]+",
+    objective=any_of(OBJECTIVES),
+    init="|".join(["", *(f"-{init}" for init in INITS)]),
+    variant=variant_pattern(supernet_defaults(config)),
+    tuning=variant_pattern(FINETUNE_KEYS),
+    seed=r"[0-9]+",
+    ratio=r"[0-9.]+",
 
 
 def used_datasets():
     """Every data set that the config names and that can be had, in the config's order."""
     groups = [*config["datasets"].values(), *(datasets_of_table(config, t) for t in TABLES)]
-    names = dict.fromkeys(name for group in groups for name in group)
-    return [name for name in names if name not in UNAVAILABLE]
+    names = [name for group in groups for name in group] + [run.dataset for run in PLANNED]
+    return [name for name in dict.fromkeys(names) if name not in UNAVAILABLE]
+
+
+# ---- what a stage depends on
+#
+# A job's parameters hold, as `upstream`, a digest of all parameters of the stages before it. Without
+# it, a job that fails after a change would pass unnoticed at the next start: its outputs are gone,
+# but Snakemake makes a missing intermediate file only for a job that has another reason to run.
+
+
+def download_id(wildcards):
+    parts = (registry_row, source_of, mirror_sha256, own_file_state, download_code)
+    return digest(*(part(wildcards) for part in parts))
+
+
+def split_id(wildcards):
+    code = science_version("iunet.data.split")
+    return digest(download_id(wildcards), split_settings(wildcards), code)
+
+
+def initial_id(wildcards):
+    parts = (split_id, network_params, init_name)
+    return digest(*(part(wildcards) for part in parts), science_version("iunet.networks"))
+
+
+def supernet_id(wildcards):
+    code = science_version("iunet.training.supernet")
+    return digest(initial_id(wildcards), supernet_settings(wildcards), config["augment"], code)
+
+
+def mask_id(wildcards):
+    return digest(supernet_id(wildcards), science_version("iunet.pruning"))
+
+
+def finetune_id(wildcards):
+    """Of a subnetwork, or of a dense network, which has no mask."""
+    before = mask_id if hasattr(wildcards, "kappa") else initial_id
+    code = science_version("iunet.training.finetune")
+    return digest(before(wildcards), finetune_settings(wildcards), code)
 
 
 # ---- download
@@ -69,6 +153,15 @@ def own_file(wildcards):
     """The user's file that a data set is made from, so that changing it makes the set anew."""
     dataset = REGISTRY[wildcards.dataset]
     return dataset.location if dataset.source == "file" else []
+
+
+def own_file_state(wildcards):
+    """The content of a user's file (of a large one, its size and time)."""
+    path = Path(own_file(wildcards) or ".")
+    if not path.is_file():
+        return None
+    facts = path.stat()
+    return sha256(path) if facts.st_size < 50e6 else [facts.st_size, facts.st_mtime_ns]
 
 
 def registry_row(wildcards):
@@ -98,6 +191,115 @@ def download_code(wildcards):
     return science_version("iunet.data.download", f"iunet.data.sources.{source_of(wildcards)}")
 
 
+# ---- split
+
+
+def split_settings(wildcards):
+    """The fields that iunet.data.split.split_table or split_images takes."""
+    section, kind = config["split"], REGISTRY[wildcards.dataset].kind
+    shares = {f"{part}_share": share for part, share in section[kind].items()}
+    extra = {"max_categories": section["max_categories"]} if kind == "tabular" else {}
+    return {"seed": section["seed"], **shares, **extra}
+
+
+# ---- runs
+
+
+def network_params(wildcards):
+    """The network's name and options, from its name in the path."""
+    name = wildcards.network.split("-")[0]
+    return {"name": name, "options": network_options(config, wildcards.network)}
+
+
+def init_name(wildcards):
+    return wildcards.init.removeprefix("-") or config["init"]
+
+
+def kind_of(wildcards):
+    return NETWORK_KIND[wildcards.network.split("-")[0]]
+
+
+def supernet_settings(wildcards):
+    """The fields of iunet.training.supernet.SupernetSettings."""
+    settings = parse_variant(wildcards.variant, supernet_defaults(config))
+    settings["weight"] = settings.pop("lambda")
+    return {
+        **settings,
+        "kappa": float(wildcards.kappa),
+        "objective": wildcards.objective,
+        "batch_size": config["train"]["batch_size"],
+        "seed": int(wildcards.seed),
+    }
+
+
+def finetune_settings(wildcards):
+    """The fields of iunet.training.finetune.FinetuneSettings."""
+    kind = kind_of(wildcards)
+    return {
+        **parse_variant(wildcards.tuning, finetune_defaults(config, kind)),
+        "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],
+        "batch_size": config["train"]["batch_size"],
+        "seed": int(wildcards.seed),
+    }
+
+
+def supernet_name(wildcards):
+    return "kappa{0.kappa}-{0.objective}{0.init}{0.variant}".format(wildcards)
+
+
+def ratio_names(wildcards):
+    """The ratios that the experiments want of a supernet; all of the config if they do not know it."""
+    planned = ratios_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
+    return planned or [str(ratio) for ratio in config["prune"][kind_of(wildcards)]["ratios"]]
+
+
+def subnetworks(wildcards):
+    """Masks and weights of all ratios of a supernet, in the order of `ratio_names`."""
+    folders = [f"{SUPERNET}/ratio{name}" for name in ratio_names(wildcards)]
+    masks = [f"{SUPERNET}/ratio{name.split('-')[0]}" for name in ratio_names(wildcards)]
+    return {
+        "subnetworks": [f"{folder}/subnetwork.safetensors" for folder in folders],
+        "masks": [f"{folder}/mask.safetensors" for folder in masks],
+        "mask_reports": [f"{folder}/mask.json" for folder in masks],
+    }
+
+
+def finetune_reports(wildcards):
+    """The reports of all ratios and seeds of a supernet, seeds within ratios."""
+    return [
+        f"{SUPERNET}/ratio{name}/finetune.json".replace("{seed}", str(seed))
+        for name in ratio_names(wildcards)
+        for seed in config["seeds"]
+    ]
+
+
+def subnetworks_id(wildcards):
+    """Of all fine-tuned subnetworks of a supernet, for the given seeds."""
+    ids = []
+    for seed in [wildcards.seed] if hasattr(wildcards, "seed") else config["seeds"]:
+        for name in ratio_names(wildcards):
+            ratio, dash, tuning = name.partition("-")
+            point = {**dict(wildcards.items()), "seed": str(seed), "tuning": dash + tuning}
+            ids.append(finetune_id(SimpleNamespace(**point)))
+    return digest(ids)
+
+
+def selection_metric(wildcards):
+    return config["prune"][kind_of(wildcards)]["select_by"]
+
+
+def experiment_results():
+    """Every evaluation and every choice of a ratio that the experiments ask for."""
+    results = {}
+    for run in PLANNED:
+        folder = f"<results>/runs/{run.dataset}/{run.method.network}/{run.method.supernet}"
+        for seed in config["seeds"]:
+            results[f"{folder}/seed{seed}/evaluation.json"] = None
+        if run.method.ratios:
+            results[f"{folder}/selection.json"] = None
+    return list(results)
+
+
 # ---- aggregate
 
 
@@ -108,7 +310,9 @@ def available_datasets(table):
 def table_params(table):
     """Which data sets the table shows, and why some of them will be missing."""
     names = datasets_of_table(config, table)
+    available = available_datasets(table)
     return {
+        "upstream": digest(*(split_id(SimpleNamespace(dataset=name)) for name in available)),
         "datasets": names,
         "missing": {name: UNAVAILABLE[name] for name in names if name in UNAVAILABLE},
     }

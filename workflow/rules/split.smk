@@ -26,10 +26,8 @@ rule split_table:
     resources:
         mem_mb=6000,
     params:
-        seed=config["split"]["seed"],
-        test_share=config["split"]["tabular"]["test"],
-        valid_share=config["split"]["tabular"]["valid"],
-        max_categories=config["split"]["max_categories"],
+        settings=split_settings,
+        upstream=download_id,
         code=science_version("iunet.data.split"),
     message:
         "Splitting the table {wildcards.dataset}"
@@ -59,8 +57,8 @@ rule split_images:
     resources:
         mem_mb=4000,
     params:
-        seed=config["split"]["seed"],
-        valid_share=config["split"]["vision"]["valid"],
+        settings=split_settings,
+        upstream=download_id,
         code=science_version("iunet.data.split"),
     message:
         "Splitting the images {wildcards.dataset}"

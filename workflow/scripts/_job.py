@@ -17,6 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
+from iunet.artifacts import sha256 as fingerprint  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
 
 
@@ -31,7 +32,8 @@ def start(script: dict[str, Any]) -> Any:
     log_file = Path(snakemake.log[0])
     log_file.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
-    terminal.setLevel(logging.INFO if by_hand else logging.CRITICAL)
+    watched = by_hand and sys.stderr.isatty()  # then a progress bar takes the place of the log
+    terminal.setLevel(logging.INFO if by_hand and not watched else logging.CRITICAL)
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
@@ -39,7 +41,37 @@ def start(script: dict[str, Any]) -> Any:
         force=True,
     )
     sys.excepthook = _report
+    if watched and "iunet.training.loop" in sys.modules:
+        sys.modules["iunet.training.loop"].show_progress_bar = True
     return snakemake
+
+
+def run_name(snakemake: Any) -> str:
+    """The run as its path names it, for logs, reports and errors."""
+    folder = str(Path(snakemake.output[0]).parent)
+    return folder.partition("/runs/")[2] or folder
+
+
+def torch_device(snakemake: Any) -> Any:
+    """The device of a training job, with torch set up for it.
+
+    Device and threads are not among a rule's parameters: another machine is no reason to repeat.
+    """
+    from iunet.training.environment import set_up_torch
+
+    train = snakemake.config["train"]
+    return set_up_torch(snakemake.config["device"], train["threads"], snakemake.threads)
+
+
+def identity(snakemake: Any) -> dict[str, Any]:
+    """What makes a run this run and no other: a checkpoint of another one is not taken up."""
+    return {
+        "rule": snakemake.rule,
+        "wildcards": dict(snakemake.wildcards.items()),
+        "params": dict(snakemake.params.items()),
+        "threads": snakemake.threads,
+        "inputs": {name: fingerprint(path) for name, path in snakemake.input.items()},
+    }
 
 
 def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None:

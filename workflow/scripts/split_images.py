@@ -10,6 +10,5 @@ split_images(
     data_path=snakemake.input.data,
     json_path=snakemake.input.description,
     output=dict(snakemake.output.items()),
-    seed=snakemake.params.seed,
-    valid_share=snakemake.params.valid_share,
+    **snakemake.params.settings,
 )

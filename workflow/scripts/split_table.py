@@ -10,8 +10,5 @@ split_table(
     data_path=snakemake.input.data,
     json_path=snakemake.input.description,
     output=dict(snakemake.output.items()),
-    seed=snakemake.params.seed,
-    test_share=snakemake.params.test_share,
-    valid_share=snakemake.params.valid_share,
-    max_categories=snakemake.params.max_categories,
+    **snakemake.params.settings,
 )

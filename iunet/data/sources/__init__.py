@@ -9,6 +9,7 @@ never serves a later run. A module is imported only when its source is used.
 from __future__ import annotations
 
 import importlib
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ from iunet.data.registry import ONLINE, Dataset
 if TYPE_CHECKING:
     from iunet.data.images import RawImages
     from iunet.data.table import RawTable
+
+
+SCRATCH = ".download-"
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ def fetch(
     source = effective_source(dataset, settings.mirror)
     module = importlib.import_module(f"iunet.data.sources.{source}")
     Path(scratch_parent).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".download-", dir=scratch_parent) as scratch:
+    for leftover in Path(scratch_parent).glob(f"{SCRATCH}*"):  # of a job that was killed
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=scratch_parent) as scratch:
         try:
             return module.fetch(dataset, settings, Path(scratch))
         except OSError as error:

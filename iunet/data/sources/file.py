@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -32,6 +33,17 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     )
 
 
+def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        # By default, pandas takes a first field too many as an index, and shifts all columns; told
+        # not to, it drops the last field with a warning.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+        except pd.errors.ParserWarning as warning:
+            raise ValueError("its rows have more fields than its header") from warning
+
+
 def read_table(dataset: str, path: Path) -> pd.DataFrame:
     """A data frame from a CSV, TSV or Parquet file."""
     suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
@@ -40,7 +52,7 @@ def read_table(dataset: str, path: Path) -> pd.DataFrame:
         if suffix in PARQUET:
             return pd.read_parquet(path)
         if suffix in SEPARATORS:
-            return pd.read_csv(path, sep=SEPARATORS[suffix], low_memory=False)
+            return _read_csv(path, SEPARATORS[suffix])
     except Exception as error:  # damaged files fail in many ways
         raise UserError(
             f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "

@@ -20,6 +20,7 @@ from iunet.data.sources import SourceSettings
 from iunet.data.sources.file import read_table
 from iunet.data.table import RawTable
 from iunet.errors import UserError, one_line
+from iunet.paper import official_rows
 
 TARGET = "target"
 ARRAYS = ("x_train", "y_train", "x_test", "y_test", "class_names")
@@ -68,11 +69,15 @@ def _read_parquet(
     frame = read_table(dataset.name, path)
     found = {"n_rows": len(frame), "n_columns_with_target": frame.shape[1]}
     for key, count in found.items():
-        if entry.get(key) and int(entry[key]) != count:
+        if entry.get(key) and entry[key] != str(count):
             raise UserError(
                 f"Data set '{dataset.name}': {path} has {key} = {count}, but the mirror's index "
                 f"says {entry[key]}."
             )
+    official = official_rows(dataset.name)
+    if official and len(frame) < official[0]:
+        subset = {"n_rows": len(frame), "official_n_rows": official[1]}
+        provenance = provenance | {"subset": subset}
     return RawTable(frame, TARGET, provenance=provenance)
 
 
@@ -85,6 +90,12 @@ def _read_npz(dataset: Dataset, path: Path, provenance: dict) -> RawImages:
             f"Data set '{dataset.name}': {path} cannot be read as an image set ({one_line(error)})."
         ) from error
     x_train, y_train, x_test, y_test, class_names = arrays.values()
+    for labels in (y_train, y_test):
+        if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+            raise UserError(
+                f"Data set '{dataset.name}': the labels in {path} are {labels.dtype} of shape "
+                f"{list(labels.shape)}, not a list of integers."
+            )
     if subset := subset_of_official(dataset.location, len(x_train), len(x_test)):
         provenance = provenance | {"subset": subset}
     return RawImages(

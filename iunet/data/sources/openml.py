@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers.expat import ExpatError
 
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
@@ -33,8 +35,8 @@ class DamagedTransfer(Exception):
 
 
 def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable:
-    # The client sets up its cache when it is imported; keep it out of the user's home.
-    os.environ["OPENML_CACHE_DIR"] = str(scratch)
+    # The client writes a cache and a config file when it is imported; not to the user's home.
+    os.environ["OPENML_CACHE_DIR"] = os.environ["XDG_CONFIG_HOME"] = str(scratch)
     import openml
     import requests
     import urllib3
@@ -82,6 +84,8 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
             f"Data set '{dataset.name}': {settings.openml_server} refuses OpenML task "
             f"{dataset.location} ({one_line(error)}). Check the number at {dataset.declared_at}."
         ) from error
+    except (KeyError, TypeError, ExpatError) as error:  # an error page of a proxy, say
+        raise DamagedTransfer(f"the answer is not OpenML's: {one_line(error)}.") from error
     md5 = _check_md5(described)
     frame, nominal = _read(described)
     return RawTable(
@@ -122,7 +126,8 @@ def _check_md5(described: openml.OpenMLDataset) -> str | None:
     if described.parquet_file is None:
         return described.md5_checksum
     announced = _etag(described._parquet_url)
-    if announced is None or not re.fullmatch(r"[0-9a-f]{32}", announced):
+    if not re.fullmatch(r"[0-9a-f]{32}", announced):
+        log.warning("%s: the server gives no md5 of this file", described._parquet_url)
         return None
     with Path(described.parquet_file).open("rb") as file:
         found = hashlib.file_digest(file, "md5").hexdigest()
@@ -134,13 +139,12 @@ def _check_md5(described: openml.OpenMLDataset) -> str | None:
     return found
 
 
-def _etag(url: str) -> str | None:
+def _etag(url: str) -> str:
     import requests
 
-    try:
-        return requests.head(url, timeout=60).headers.get("ETag", "").strip('"')
-    except requests.exceptions.RequestException:
-        return None
+    answer = requests.head(url, timeout=60, allow_redirects=True)
+    answer.raise_for_status()
+    return answer.headers.get("ETag", "").strip('"')
 
 
 def _read(described: openml.OpenMLDataset) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -156,8 +160,8 @@ def _read(described: openml.OpenMLDataset) -> tuple[pd.DataFrame, tuple[str, ...
     hidden = set(_as_list(described.ignore_attribute)) | set(_as_list(described.row_id_attribute))
     if absent := set(announced) - set(names) - hidden:
         raise DamagedTransfer(f"column '{min(absent)}' is described, but not in the file.")
-    n_rows = (described.qualities or {}).get("NumberOfInstances")
-    if n_rows is not None and int(n_rows) != len(frame):
+    n_rows = (described.qualities or {}).get("NumberOfInstances", math.nan)
+    if not math.isnan(n_rows) and int(n_rows) != len(frame):
         raise DamagedTransfer(f"{len(frame)} rows arrived of the {int(n_rows)} announced.")
     nominal = {name for name, is_nominal in zip(names, indicator, strict=True) if is_nominal}
     nominal |= {name for name in names if announced[name].data_type == "nominal"}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from iunet.artifacts import is_full_disk
 from iunet.data.sources import SourceSettings
 from iunet.errors import UserError, one_line
 
@@ -35,6 +36,8 @@ def with_retries(
             with time_limit(settings.timeout_s):
                 return attempt(number)
         except (Overdue, *transient) as error:
+            if is_full_disk(error):
+                raise
             cause = one_line(error)
             if number == settings.attempts:
                 raise UserError(

@@ -1,0 +1,116 @@
+"""Split data on the device, and how a batch of them becomes the network's input.
+
+A part lies on the device as a whole: a table as its raw columns (numeric ones, then the codes of
+the categorical ones), images as uint8. A batch is an index slice; `prepare` makes it an input, and
+`transformed` the input g(x).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Generator, Tensor
+
+from iunet.augment import Transform, compose, scarf, vision_transforms
+from iunet.data.preprocess import Preprocessing
+from iunet.errors import UserError, one_line
+
+
+@dataclass
+class Part:
+    """Train, valid or test."""
+
+    raw: Tensor  # [n, columns] float32, or [n, channels, side, side] uint8
+    labels: Tensor  # [n] int64
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def load_part(path: str | Path, device: torch.device) -> Part:
+    """One part of a split, on the device."""
+    try:
+        with safe_open(path, framework="pt", device=str(device)) as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise UserError(
+            f"{path} cannot be read ({one_line(error)}): make the split anew."
+        ) from error
+    if "images" in tensors:
+        return Part(tensors["images"], tensors["labels"])
+    raw = torch.cat([tensors["numeric"], tensors["categorical"].float()], dim=1)
+    return Part(raw, tensors["labels"])
+
+
+class TabularInputs:
+    """Raw columns to network inputs: numeric ones as they are, codes as one-hot groups."""
+
+    def __init__(self, preprocessing: dict[str, Any], settings: dict[str, Any], train: Part):
+        fitted = Preprocessing.from_json(preprocessing)
+        self.n_numeric = len(fitted.numeric)
+        self.n_inputs = fitted.n_inputs
+        widths = [0, *(column.width for column in fitted.categorical)]
+        starts = self.n_numeric + torch.tensor(widths).cumsum(0)[:-1]
+        self.starts = starts.to(train.raw.device)
+        self.corruption = settings["tabular"]["corruption"]
+        self.train = train.raw
+
+    def prepare(self, raw: Tensor) -> Tensor:
+        if raw.shape[1] == self.n_numeric:
+            return raw
+        inputs = raw.new_zeros(len(raw), self.n_inputs)
+        inputs[:, : self.n_numeric] = raw[:, : self.n_numeric]
+        codes = raw[:, self.n_numeric :]
+        # Code -1, a value that train never had, writes its 0 where the group's first column is.
+        places = self.starts + codes.clamp(min=0).long()
+        return inputs.scatter_(1, places, (codes >= 0).to(raw.dtype))
+
+    def transformed(self, raw: Tensor, generator: Generator) -> Tensor:
+        return self.prepare(scarf(raw, self.train, self.corruption, generator))
+
+    def single_transforms(self) -> dict[str, Transform]:
+        """The transforms of the consistency metric, by name."""
+        return {"feat": self.transformed}
+
+
+class VisionInputs:
+    """uint8 images to inputs normalised by train's channel mean and std."""
+
+    def __init__(self, preprocessing: dict[str, Any], settings: dict[str, Any], train: Part):
+        shape, device = (1, -1, 1, 1), train.raw.device
+        mean = torch.tensor(preprocessing["mean"], device=device).view(shape)
+        std = torch.tensor(preprocessing["std"], device=device).view(shape)
+        self.scale, self.shift = 1 / (255 * std), -mean / std
+        self.settings = settings["vision"]
+        self.composed = compose(vision_transforms(self.settings))
+
+    def prepare(self, raw: Tensor) -> Tensor:
+        return torch.addcmul(self.shift, raw.float(), self.scale)
+
+    def _normalised(self, images: Tensor) -> Tensor:
+        return torch.addcmul(self.shift, images, 255 * self.scale)
+
+    def transformed(self, raw: Tensor, generator: Generator) -> Tensor:
+        return self._normalised(self.composed(raw.float() / 255, generator))
+
+    def single_transforms(self) -> dict[str, Transform]:
+        """The transforms of the consistency metric, by name: one at a time, always (p = 1)."""
+
+        def normalised(transform: Transform) -> Transform:
+            return lambda raw, generator: self._normalised(transform(raw.float() / 255, generator))
+
+        transforms = vision_transforms(self.settings, always=True)
+        return {name: normalised(transform) for name, transform in transforms.items()}
+
+
+Inputs = TabularInputs | VisionInputs
+
+
+def make_inputs(preprocessing: dict[str, Any], settings: dict[str, Any], train: Part) -> Inputs:
+    """The way from raw batches to inputs; `settings` is the config's `augment` section."""
+    kind = TabularInputs if preprocessing["kind"] == "tabular" else VisionInputs
+    return kind(preprocessing, settings, train)

@@ -1,0 +1,1 @@
+"""Evaluation: metrics, consistency under transforms, and sizes."""

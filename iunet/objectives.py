@@ -1,0 +1,63 @@
+"""The training objectives: `sup`, `scl` and `ilo` (equations 6 to 9 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from iunet.networks import Network, two_views
+
+OBJECTIVES = ("sup", "scl", "ilo")
+Parts = dict[str, Tensor]  # the terms of a loss, for the log
+
+
+def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """L_sup: maximum likelihood of the labels, as a mean over the batch."""
+    return F.cross_entropy(logits, labels)
+
+
+def nce_loss(h: Tensor, h_g: Tensor, labels: Tensor) -> Tensor:
+    """L_nce, equation 9: each sample close to its own transform, far from those of other classes.
+
+        mean_i [ −cos(h_i, h_i^g) + log Σ_{j: y_j ≠ y_i} exp cos(h_i, h_j^g) ]
+
+    Temperature 1; the positive is not in the denominator; negatives are the batch's transformed
+    samples of other classes. An anchor without a negative is skipped, and a batch without any
+    contributes 0.
+    """
+    cosine = F.normalize(h, dim=1) @ F.normalize(h_g, dim=1).T
+    negative = labels[:, None] != labels[None, :]
+    usable = negative.any(dim=1)
+    # A row without a negative would be log 0: let it count all, and leave it out of the mean. (No
+    # indexing by `usable`: its size is known on the device only, and asking for it would wait.)
+    counted = negative | ~usable[:, None]
+    log_sum = cosine.masked_fill(~counted, float("-inf")).logsumexp(dim=1)
+    terms = torch.where(usable, log_sum - cosine.diagonal(), 0.0)
+    return terms.sum() / usable.sum().clamp(min=1)
+
+
+def supernet_loss(
+    network: Network,
+    x: Tensor,
+    labels: Tensor,
+    transformed: Callable[[], Tensor],
+    objective: str,
+    weight: float,
+) -> tuple[Tensor, Parts]:
+    """The loss of a supernet: L_sup (`sup`), L_nce (`scl`) or L_sup + λ L_nce (`ilo`, equation 6).
+
+    `transformed` gives g(x); it is not called for `sup`.
+    """
+    if objective == "sup":
+        loss = supervised_loss(network(x), labels)
+        return loss, {"sup": loss.detach()}
+    with two_views(network):
+        h, h_g = network.encoder(torch.cat([x, transformed()])).chunk(2)
+    nce = nce_loss(h, h_g, labels)
+    if objective == "scl":
+        return nce, {"nce": nce.detach()}
+    sup = supervised_loss(network.decoder(h), labels)
+    return sup + weight * nce, {"sup": sup.detach(), "nce": nce.detach()}

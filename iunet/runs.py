@@ -1,0 +1,226 @@
+"""The space of runs: methods of the config as coordinates, and coordinates as paths.
+
+A run is a point (dataset, network, kappa, objective, ratio, seed). Its path reads as the
+experiment, and whatever differs from the config's default is in it:
+
+    runs/cifar10/mlp_vis/kappa0.25-ilo/seed0/ratio8/
+    runs/cifar10/mlp_vis-alpha4/kappa0.25-ilo-lambda0.5/seed0/ratio8-weight_decay0.1/
+    runs/vehicle/mlp_tab/dense-glorot/seed0/
+
+Methods that mean the same run share its path, so nothing is trained twice. A path says everything,
+so Snakemake can be asked for any point, whether or not a method of the config names it. Imported at
+every start of Snakemake: standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from iunet.data.registry import Dataset
+from iunet.errors import UserError, nearest
+
+INITS = ("torch_default", "he_normal", "glorot")
+OBJECTIVES = ("sup", "scl", "ilo")
+NETWORK_KIND = {"mlp_vis": "vision", "cnn": "vision", "resnet18": "vision", "mlp_tab": "tabular"}
+VALUE = r"[0-9.]+|on|off"
+
+
+# ---- values in paths
+
+
+def value_text(value: float | bool) -> str:
+    """0.25, 8, on: short, and without an exponent, whose sign would look like a separator."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    rounded = Decimal(format(value, ".6g"))
+    text = format(rounded, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def parse_value(text: str) -> float | int | bool:
+    if text in ("on", "off"):
+        return text == "on"
+    return float(text) if "." in text else int(text)
+
+
+def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
+    """`-key` and value for every option that differs from its default, in the order of keys."""
+    different = sorted(key for key in options if options[key] != defaults[key])
+    return "".join(f"-{key}{value_text(options[key])}" for key in different)
+
+
+def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
+    """The defaults, with what a variant's text changes."""
+    found = {key: parse_value(value) for key, value in re.findall(rf"-([a-z_]+)({VALUE})", text)}
+    return {**defaults, **found}
+
+
+def variant_pattern(keys: Iterable[str]) -> str:
+    """A regular expression for the variants over these keys, for wildcard constraints."""
+    names = "|".join(sorted(keys))
+    return rf"(-({names})({VALUE}))*"
+
+
+# ---- defaults, from the config
+
+
+def network_options(config: dict, network: str) -> dict[str, Any]:
+    """The options of a network named as in a path (`mlp_vis-alpha4`)."""
+    name = network.split("-")[0]
+    return parse_variant(network[len(name) :], config["networks"][name])
+
+
+def supernet_defaults(config: dict) -> dict[str, Any]:
+    section = config["train"]["supernet"]
+    optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
+    return {"lambda": section["lambda"], "epochs": section["epochs"], **optimiser}
+
+
+def finetune_defaults(config: dict, kind: str) -> dict[str, Any]:
+    section = dict(config["train"][f"finetune_{kind}"])
+    optimiser = section.pop("optimiser")
+    return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
+
+
+# ---- methods
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
+
+    name: str
+    recipe: str  # iunet (supernet, prune, finetune) or dense
+    network: str  # mlp_vis, mlp_vis-alpha4
+    supernet: str  # kappa0.25-ilo, or dense
+    tuning: str  # what differs in the fine-tuning
+    ratios: tuple[float, ...]  # compression ratios; none if the supernet is the result
+
+    def ratio_names(self) -> list[str]:
+        return [f"{value_text(ratio)}{self.tuning}" for ratio in self.ratios]
+
+
+def resolve_method(config: dict, name: str, network: str) -> Method:
+    """The method of that name on a network, its defaults filled in."""
+    row = config["methods"][name]
+    kind = NETWORK_KIND[network]
+    options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
+    network_name = network + variant_text(options, config["networks"][network])
+    init = row.get("init", config["init"])
+    init_text = "" if init == config["init"] else f"-{init}"
+    defaults = finetune_defaults(config, kind)
+    finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
+    tuning = variant_text(finetune, defaults)
+    if row.get("recipe", "iunet") == "dense":
+        return Method(name, "dense", network_name, f"dense{init_text}{tuning}", tuning, ())
+    for key in ("kappa", "objective"):
+        if key not in row:
+            raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
+    own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
+    variant = init_text + variant_text(own, supernet_defaults(config))
+    supernet = f"kappa{value_text(row['kappa'])}-{row['objective']}{variant}"
+    ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
+    return Method(name, "iunet", network_name, supernet, tuning, tuple(ratios))
+
+
+def _known(options: dict[str, Any], defaults: dict[str, Any], key: str) -> dict[str, Any]:
+    for option in options:
+        if option not in defaults:
+            raise UserError(
+                f"The config has the unknown key '{key}.{option}'.{nearest(option, defaults)} "
+                f"Known here are: {', '.join(sorted(defaults))}."
+            )
+    return options
+
+
+def method_parameters(config: dict, method: Method) -> dict[str, Any]:
+    """Exact values of all that a row decides, to find rows that a path cannot tell apart."""
+    row = config["methods"][method.name]
+    kind = NETWORK_KIND[method.network.split("-")[0]]
+    return {
+        "network": network_options(config, method.network.split("-")[0]) | row.get("network", {}),
+        "init": row.get("init", config["init"]),
+        "kappa": row.get("kappa"),
+        "objective": row.get("objective"),
+        "supernet": supernet_defaults(config) | row.get("supernet", {}),
+        "finetune": finetune_defaults(config, kind) | row.get("finetune", {}),
+    }
+
+
+# ---- experiments: which methods run on which data
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A method on a data set."""
+
+    dataset: str
+    method: Method
+
+
+def datasets_named(config: dict, asked: str | list[str], key: str) -> list[str]:
+    """A list of data sets, or the group of that name."""
+    if isinstance(asked, list):
+        return asked
+    if asked not in config["datasets"]:
+        raise UserError(
+            f"The config key '{key}' is '{asked}', which is not a group of data sets. Groups are: "
+            f"{', '.join(config['datasets'])}; a list of names is fine too."
+        )
+    return config["datasets"][asked]
+
+
+def plan(config: dict, registry: dict[str, Dataset]) -> list[Planned]:
+    """Every method of every experiment on every data set, each once."""
+    planned: dict[Planned, None] = {}
+    for name, experiment in config["experiments"].items():
+        datasets = datasets_named(config, experiment["datasets"], f"experiments.{name}.datasets")
+        for network in experiment["networks"]:
+            for method_name in experiment["methods"]:
+                if method_name not in config["methods"]:
+                    raise UserError(
+                        f"The config key 'experiments.{name}.methods' names '{method_name}', which "
+                        f"is not a method.{nearest(method_name, config['methods'])}"
+                    )
+                method = resolve_method(config, method_name, network)
+                for dataset in datasets:
+                    if registry[dataset].kind != NETWORK_KIND[network]:
+                        raise UserError(
+                            f"The config key 'experiments.{name}' runs {network} on '{dataset}', "
+                            f"which is a {registry[dataset].kind} data set."
+                        )
+                    planned[Planned(dataset, method)] = None
+    _refuse_ambiguous(config, {entry.method for entry in planned})
+    return list(planned)
+
+
+def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
+    """Two rows that differ, but would write to one path, are an error."""
+    seen: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
+    for method in sorted(methods, key=lambda method: (method.name, method.network)):
+        parameters = method_parameters(config, method)
+        path = (method.network, method.supernet, method.tuning)
+        other, theirs = seen.setdefault(path, (method.name, parameters))
+        different = [key for key in parameters if parameters[key] != theirs[key]]
+        if different:
+            raise UserError(
+                f"The methods '{other}' and '{method.name}' differ in {', '.join(different)}, but "
+                f"both would write to runs/<dataset>/{method.network}/{method.supernet}/. Change "
+                "one of the values so that six digits tell them apart."
+            )
+
+
+def ratios_of(planned: list[Planned], dataset: str, network: str, supernet: str) -> list[str]:
+    """The names of all ratios that some method wants of a supernet, in ascending order."""
+    names = {
+        name
+        for entry in planned
+        if (entry.dataset, entry.method.network, entry.method.supernet)
+        == (dataset, network, supernet)
+        for name in entry.method.ratio_names()
+    }
+    return sorted(names, key=lambda name: (parse_value(re.match(VALUE, name)[0]), name))

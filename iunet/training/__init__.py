@@ -1,0 +1,1 @@
+"""Training: the one loop, its checkpoints, and the two stages that use it."""

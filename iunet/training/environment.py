@@ -1,0 +1,53 @@
+"""The device and the threads of a job, and what a report says of both."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Any
+
+import torch
+
+from iunet import __version__
+from iunet.device import resolve_device
+from iunet.errors import UserError
+
+
+def set_up_torch(device: str, threads: int, granted_threads: int) -> torch.device:
+    """Fix the number of threads, so that float sums come out the same everywhere.
+
+    `granted_threads` is what the scheduler gave; fewer than asked for is an error, since the result
+    would be another, and more would slow the other jobs down by an order of magnitude.
+    """
+    if granted_threads < threads:
+        raise UserError(
+            f"The config key 'train.threads' is {threads}, but this job was given "
+            f"{granted_threads}: call snakemake with --cores {threads} or more, or lower the key."
+        )
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)  # tiny weights would make every product many times slower
+    # Kernels that give the same sums every time, at a small cost on CUDA.
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
+    resolved = resolve_device(device)
+    if resolved == "cuda" and not torch.cuda.is_available():
+        raise UserError(
+            "The config key 'device' asks for cuda, but torch sees no GPU here "
+            f"(torch {torch.__version__}). Set it to cpu or auto, or install torch's CUDA build."
+        )
+    return torch.device(resolved)
+
+
+def describe_environment(device: torch.device) -> dict[str, Any]:
+    """Versions and hardware, for a run's report."""
+    on_cuda = device.type == "cuda"
+    return {
+        "device": torch.cuda.get_device_name(device) if on_cuda else platform.machine(),
+        "device_type": device.type,
+        "threads": torch.get_num_threads(),
+        "versions": {
+            "iunet": __version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+        },
+        "platform": sys.platform,
+    }

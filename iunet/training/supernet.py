@@ -1,0 +1,177 @@
+"""The supernet stage: θ†, scaled by κ (PIS) and trained with `sup`, `scl` or `ilo`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from iunet.artifacts import read_json, write_arrays, write_json
+from iunet.data.load import load_part, make_inputs
+from iunet.networks import (
+    NetworkSpec,
+    build_network,
+    encoder_weights,
+    initialise,
+    scaled_weights,
+    state_tensors,
+)
+from iunet.objectives import supernet_loss
+from iunet.pruning import proactive_initialisation
+from iunet.training.checkpoint import Checkpoint
+from iunet.training.environment import describe_environment
+from iunet.training.loop import Training, accuracy, check_weights, stream, train
+
+log = logging.getLogger(__name__)
+# Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
+LOWEST, HIGHEST, BINS = -8.0, 1.0, 180
+
+
+@dataclass(frozen=True)
+class SupernetSettings:
+    """A supernet's coordinates and hyperparameters."""
+
+    kappa: float  # PIS multiplier
+    objective: str  # sup, scl or ilo
+    weight: float  # λ of L_nce
+    epochs: int
+    batch_size: int
+    lr: float
+    momentum: float
+    nesterov: bool
+    seed: int
+
+
+def network_spec(name: str, options: dict[str, Any], split: dict[str, Any]) -> NetworkSpec:
+    """The network that fits a data set's split."""
+    shape = ("n_classes", "n_inputs", "channels", "side")
+    return NetworkSpec(name, **{key: split[key] for key in shape if key in split}, **options)
+
+
+def write_initial(
+    name: str,
+    options: dict[str, Any],
+    split_path: str | Path,
+    init: str,
+    seed: int,
+    output: dict[str, str],
+) -> None:
+    """θ†: the initial weights of a network, shared by every κ, objective and ratio of a seed."""
+    split = read_json(split_path)
+    spec = network_spec(name, options, split)
+    network = initialise(spec, init, seed)
+    write_tensors(output["weights"], state_tensors(network))
+    weights = encoder_weights(network)
+    content = {
+        "network": spec.to_json(),
+        "dataset": split["dataset"],
+        "init": init,
+        "seed": seed,
+        "encoder_weights": list(weights),
+        "scaled_weights": list(scaled_weights(network)),
+        "n_encoder_weights": sum(weight.numel() for weight in weights.values()),
+        "n_parameters": sum(weight.numel() for weight in network.parameters()),
+    }
+    write_json(output["description"], content)
+
+
+def write_tensors(path: str | Path, tensors: dict[str, Tensor], **metadata: str) -> None:
+    write_arrays(path, {name: t.cpu().numpy() for name, t in tensors.items()}, **metadata)
+
+
+def train_supernet(
+    inputs: dict[str, str],
+    output: dict[str, str],
+    run: str,
+    settings: SupernetSettings,
+    augment: dict[str, Any],
+    device: torch.device,
+    identity: dict[str, Any],
+    checkpoint_s: float,
+) -> None:
+    """Train a supernet from θ† and write its weights, magnitude histograms and report."""
+    started = time.monotonic()
+    description = read_json(inputs["description"])
+    train_part, valid = (load_part(inputs[part], device) for part in ("train", "valid"))
+    prepare = make_inputs(read_json(inputs["preprocessing"]), augment, train_part)
+    network = build_network(NetworkSpec(**description["network"])).to(device)
+    initial = load_file(inputs["initial"], device=str(device))
+    proactive_initialisation(initial, description["scaled_weights"], settings.kappa)
+    network.load_state_dict(initial)
+    weights = encoder_weights(network)
+    histograms = {"histogram/0": magnitude_histogram(weights)}
+    generators = {
+        name: stream(settings.seed, f"supernet/{name}", device) for name in ("order", "g")
+    }
+
+    def loss(rows: Tensor):
+        raw = train_part.raw[rows]
+        return supernet_loss(
+            network,
+            prepare.prepare(raw),
+            train_part.labels[rows],
+            lambda: prepare.transformed(raw, generators["g"]),
+            settings.objective,
+            settings.weight,
+        )
+
+    optimiser = torch.optim.SGD(
+        network.parameters(),
+        lr=settings.lr,
+        momentum=settings.momentum,
+        nesterov=settings.nesterov,
+        fused=True,
+    )
+    checkpoint = Checkpoint(Path(output["weights"]).with_name("supernet.checkpoint"), identity)
+    training = Training(
+        run,
+        network,
+        optimiser,
+        settings.epochs,
+        settings.batch_size,
+        len(train_part),
+        loss,
+        validate=lambda: accuracy(network, prepare, valid),
+        generators=generators,
+        keep=lambda epoch: {f"histogram/{epoch + 1}": magnitude_histogram(weights)},
+    )
+    trained = train(training, checkpoint, checkpoint_s)
+    check_weights(run, network)
+    histograms |= trained.kept
+    counts = [histograms[f"histogram/{epoch}"] for epoch in range(settings.epochs + 1)]
+    write_tensors(output["weights"], state_tensors(network))
+    edges = torch.logspace(LOWEST, HIGHEST, BINS + 1, dtype=torch.float64)
+    write_tensors(output["histograms"], {"counts": torch.stack(counts), "edges": edges})
+    report = {
+        "run": run,
+        "dataset": description["dataset"],
+        "network": description["network"],
+        "settings": asdict(settings),
+        "identity": identity,
+        "metrics": {"valid_accuracy": trained.history[-1]["valid_accuracy"]},
+        "first_layer": description["encoder_weights"][0],
+        "history": trained.history,
+        "times": {
+            "total_s": time.monotonic() - started,
+            "training_s": trained.seconds,
+            "resumed_at": trained.resumed_at,
+        },
+        "environment": describe_environment(device),
+    }
+    write_json(output["report"], report)
+    checkpoint.remove()
+
+
+def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:
+    """Counts of |θ| over the encoder's weights in logarithmic bins, the outermost ones open."""
+    total = torch.zeros(BINS, dtype=torch.float64)
+    for weight in weights.values():
+        exponents = weight.detach().abs().log10().clamp(LOWEST, HIGHEST)
+        total += torch.histc(exponents.float(), BINS, LOWEST, HIGHEST).double().cpu()
+    return total.to(torch.int64)

@@ -1,0 +1,97 @@
+# evaluate: the only rules that read test data. One job serves all ratios of a supernet. The choice of
+# a ratio reads the fine-tunings' own reports, which know validation data only.
+
+
+rule evaluate:
+    input:
+        unpack(subnetworks),
+        train="<results>/splits/{dataset}/train.safetensors",
+        valid="<results>/splits/{dataset}/valid.safetensors",
+        test="<results>/splits/{dataset}/test.safetensors",
+        preprocessing="<results>/splits/{dataset}/preprocessing.json",
+        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
+        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        supernet=f"{SUPERNET}/supernet.safetensors",
+    output:
+        f"{SUPERNET}/evaluation.json",
+    log:
+        f"{SUPERNET_LOG}/evaluate.log",
+    benchmark:
+        f"{SUPERNET_BENCHMARK}/evaluate.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["train"]["threads"]
+    resources:
+        gpu=TRAINING_GPUS,
+    params:
+        upstream=subnetworks_id,
+        ratios=ratio_names,
+        augment=config["augment"],
+        consistency=config["consistency"],
+        code=science_version("iunet.evaluation.evaluate"),
+    message:
+        "Evaluating {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}"
+    script:
+        "../scripts/evaluate.py"
+
+
+rule evaluate_dense:
+    input:
+        train="<results>/splits/{dataset}/train.safetensors",
+        valid="<results>/splits/{dataset}/valid.safetensors",
+        test="<results>/splits/{dataset}/test.safetensors",
+        preprocessing="<results>/splits/{dataset}/preprocessing.json",
+        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
+        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        weights=f"{DENSE}/network.safetensors",
+    output:
+        f"{DENSE}/evaluation.json",
+    log:
+        f"{DENSE_LOG}/evaluate.log",
+    benchmark:
+        f"{DENSE_BENCHMARK}/evaluate.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["train"]["threads"]
+    resources:
+        gpu=TRAINING_GPUS,
+    params:
+        upstream=finetune_id,
+        augment=config["augment"],
+        code=science_version("iunet.evaluation.evaluate"),
+    message:
+        "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
+    script:
+        "../scripts/evaluate_dense.py"
+
+
+rule select_ratio:
+    input:
+        finetune_reports,
+    output:
+        "<results>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/selection.json",
+    log:
+        "<logs>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio.log",
+    benchmark:
+        "<benchmarks>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio.tsv"
+    localrule: True
+    conda:
+        "../../envs/train.yaml"
+    params:
+        upstream=subnetworks_id,
+        ratios=ratio_names,
+        seeds=config["seeds"],
+        metric=selection_metric,
+        code=science_version("iunet.selection"),
+    message:
+        "Choosing a ratio for {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}"
+    script:
+        "../scripts/select_ratio.py"
+
+
+rule experiments:
+    input:
+        experiment_results(),
+    localrule: True
+    message:
+        "All experiments are run"

@@ -1,0 +1,15 @@
+"""Rule initialise: the initial weights θ† of a network."""
+
+from _job import start
+
+from iunet.training.supernet import write_initial
+
+snakemake = start(globals())
+
+write_initial(
+    **snakemake.params.network,
+    split_path=snakemake.input.split,
+    init=snakemake.params.init,
+    seed=int(snakemake.wildcards.seed),
+    output=dict(snakemake.output.items()),
+)
