@@ -163,18 +163,21 @@ def _blend(images: Tensor, jitter: Jitter, place: int, active: Tensor) -> Tensor
 def shift_hue(images: Tensor, shift: Tensor) -> Tensor:
     """Turn every pixel's hue (HSV) by `shift` of the colour circle, a number per sample."""
     red, green, blue = images.unbind(1)
-    value, largest = images.max(dim=1)
-    chroma = value - images.amin(dim=1)
-    safe = torch.where(chroma == 0, 1.0, chroma)
-    # Sixths of the circle, from the pair of channels that are not the largest.
-    sixth = torch.where(
-        largest == 0, green - blue, torch.where(largest == 1, blue - red, red - green)
-    )
-    hue = sixth / safe + 2 * largest + 6 * shift[:, None, None]
+    value = torch.maximum(torch.maximum(red, green), blue)
+    chroma = value - torch.minimum(torch.minimum(red, green), blue)
+    # The hue in sixths of the circle, from the two channels that are not the largest.
+    is_red, is_green = red == value, green == value
+    difference = torch.where(is_red, green - blue, torch.where(is_green, blue - red, red - green))
+    hue = torch.where(is_red, 0.0, torch.where(is_green, 2.0, 4.0))
+    hue.addcdiv_(difference, chroma.clamp(min=1e-12)).add_(6 * shift[:, None, None])
     # Each channel as a function of the hue: value − chroma · a trapezoid around its colour.
-    offsets = torch.tensor([5.0, 3.0, 1.0], device=images.device)[:, None, None]
-    turned = (hue[:, None] + offsets) % 6
-    return value[:, None] - chroma[:, None] * turned.minimum(4 - turned).clamp(0, 1)
+    turned = torch.empty_like(images)
+    for channel, offset in enumerate((5.0, 3.0, 1.0)):
+        place = hue + offset
+        place.sub_((place / 6).floor_(), alpha=6)  # modulo 6; `%` is several times slower
+        trapezoid = torch.minimum(place, 4 - place).clamp_(0, 1)
+        turned[:, channel] = torch.addcmul(value, chroma, trapezoid, value=-1)
+    return turned
 
 
 # ---- the transforms by name
