@@ -54,6 +54,11 @@ class FinetuneSettings:
     def total_epochs(self) -> int:
         return self.cycle_ends()[-1] if self.cycles else self.epochs
 
+    def snapshot_epochs(self) -> list[int]:
+        """The epochs after which a network becomes a member of the result."""
+        ensemble = self.snapshot_ensemble and self.cycles > 0
+        return self.cycle_ends() if ensemble else [self.total_epochs()]
+
     def lr_at(self, epoch: float) -> float:
         """Cosine annealing from lr to 0 in each cycle, at an epoch with fraction."""
         start = 0
@@ -91,7 +96,7 @@ def finetune(
         value = supervised_loss(logits.float(), train_part.labels[rows])
         return value, {"sup": value.detach()}
 
-    snapshots = settings.cycle_ends() if settings.snapshot_ensemble else [settings.total_epochs()]
+    snapshots = settings.snapshot_epochs()
 
     def keep(epoch: int) -> dict[str, Tensor]:
         if epoch + 1 not in snapshots:

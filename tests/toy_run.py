@@ -1,0 +1,144 @@
+"""A small data set and the stages on it, as functions; also a program, for tests that kill it.
+
+python tests/toy_run.py FOLDER {supernet|finetune}
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from iunet.artifacts import write_arrays, write_json
+from iunet.data.preprocess import Numeric, Preprocessing
+from iunet.pruning import prune_supernet
+from iunet.training.environment import set_up_torch
+from iunet.training.finetune import FinetuneSettings, finetune
+from iunet.training.supernet import SupernetSettings, train_supernet, write_initial
+
+AUGMENT = {"tabular": {"corruption": 0.6}}
+NETWORK = {"width": 16, "depth": 2}
+SUPERNET = {
+    "kappa": 0.25,
+    "objective": "ilo",
+    "weight": 1.0,
+    "epochs": 8,
+    "batch_size": 16,
+    "lr": 0.05,
+    "momentum": 0.9,
+    "nesterov": True,
+    "seed": 0,
+}
+FINETUNE = {
+    "optimiser": "adamw",
+    "lr": 0.01,
+    "batch_size": 16,
+    "seed": 0,
+    "weight_decay": 0.01,
+    "first_cycle_epochs": 2,
+    "cycle_factor": 2,
+    "cycles": 3,
+    "snapshot_ensemble": True,
+}
+
+
+class Toy:
+    """A folder with a split table of `n_classes` Gaussian clouds, and the stages in it."""
+
+    def __init__(self, folder: Path, n_train: int = 100, n_classes: int = 3, n_features: int = 5):
+        self.folder = folder
+        self.n_classes, self.n_features = n_classes, n_features
+        if not (folder / "split.json").exists():
+            self._write(n_train)
+
+    def _write(self, n_train: int) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng(0)
+        centres = 2 * rng.normal(size=(self.n_classes, self.n_features))
+        for part, n in {"train": n_train, "valid": 40, "test": 40}.items():
+            labels = np.arange(n) % self.n_classes
+            values = centres[labels] + rng.normal(size=(n, self.n_features))
+            arrays = {"numeric": values.astype(np.float32), "labels": labels.astype("i8")}
+            arrays["categorical"] = np.zeros((n, 0), np.int32)
+            write_arrays(self.folder / f"{part}.safetensors", arrays)
+        columns = [Numeric(f"x{i}", 0.0, 0.0, 1.0) for i in range(self.n_features)]
+        fitted = Preprocessing(columns, [], [])
+        write_json(self.folder / "preprocessing.json", {"kind": "tabular", **fitted.to_json()})
+        facts = {"dataset": "toy", "n_classes": self.n_classes, "n_inputs": self.n_features}
+        write_json(self.folder / "split.json", facts)
+
+    def path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def inputs(self, **more: str) -> dict[str, str]:
+        parts = {part: self.path(f"{part}.safetensors") for part in ("train", "valid", "test")}
+        return {
+            **parts,
+            "preprocessing": self.path("preprocessing.json"),
+            "initial": self.path("initial/weights"),
+            "description": self.path("initial/description"),
+            **more,
+        }
+
+    def initialise(self, seed: int = 0) -> None:
+        output = {key: self.path(f"initial/{key}") for key in ("weights", "description")}
+        write_initial("mlp_tab", NETWORK, self.path("split.json"), "torch_default", seed, output)
+
+    def supernet(self, to: str = "supernet", checkpoint_s: float = 0, **changes: Any) -> Path:
+        settings = SUPERNET | changes
+        names = ("weights", "histograms", "report")
+        train_supernet(
+            self.inputs(),
+            {name: self.path(f"{to}/{name}") for name in names},
+            f"toy/{to}",
+            SupernetSettings(**settings),
+            AUGMENT,
+            torch.device("cpu"),
+            {"settings": settings},
+            checkpoint_s,
+        )
+        return self.folder / to
+
+    def prune(self, ratio: float, supernet: str = "supernet") -> None:
+        output = {key: self.path(f"mask/{key}") for key in ("mask", "report")}
+        weights = (self.path(f"{supernet}/weights"), self.path("initial/weights"))
+        prune_supernet(*weights, self.path("initial/description"), ratio, "toy", output)
+
+    def finetune(
+        self, to: str = "finetune", dense: bool = False, checkpoint_s: float = 0, **changes
+    ):
+        settings = FINETUNE | changes
+        mask = {"mask": self.path("mask/mask"), "mask_report": self.path("mask/report")}
+        finetune(
+            self.inputs(**({} if dense else mask)),
+            {name: self.path(f"{to}/{name}") for name in ("weights", "report")},
+            f"toy/{to}",
+            FinetuneSettings(**settings),
+            AUGMENT,
+            torch.device("cpu"),
+            {"settings": settings},
+            checkpoint_s,
+        )
+        return self.folder / to
+
+
+def result(folder: Path) -> dict[str, Any]:
+    """What must not depend on interruptions: the weights' bytes, and the report but for times."""
+    report = json.loads((folder / "report").read_text())
+    report.pop("times")
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "report"}
+    return {"files": files, "report": report | {"run": ""}}
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+    set_up_torch("cpu", 1, 1)
+    toy = Toy(Path(sys.argv[1]))
+    print("started", flush=True)
+    long = {"supernet": {"epochs": 200}, "finetune": {"first_cycle_epochs": 30}}
+    getattr(toy, sys.argv[2])(**long[sys.argv[2]])
