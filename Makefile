@@ -32,7 +32,7 @@ demo: $(READY)  ## run the workflow on embedded data, without a network, into re
 
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"
-	@$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+	@$(BIN)/python -m pytest -n $(CORES) --dist loadgroup
 
 lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
 	@echo "==> ruff"

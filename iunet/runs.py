@@ -25,6 +25,7 @@ from iunet.errors import UserError, nearest
 
 INITS = ("torch_default", "he_normal", "glorot")
 OBJECTIVES = ("sup", "scl", "ilo")
+BUILT_RECIPES = ("iunet", "dense")
 NETWORK_KIND = {"mlp_vis": "vision", "cnn": "vision", "resnet18": "vision", "mlp_tab": "tabular"}
 VALUE = r"[0-9.]+|on|off"
 
@@ -115,26 +116,42 @@ def resolve_method(config: dict, name: str, network: str) -> Method:
     defaults = finetune_defaults(config, kind)
     finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
     tuning = variant_text(finetune, defaults)
-    if row.get("recipe", "iunet") == "dense":
+    recipe = row.get("recipe", "iunet")
+    if recipe not in BUILT_RECIPES:
+        raise UserError(f"The recipe '{recipe}' of method '{name}' is not built yet.")
+    if recipe == "dense":
         return Method(name, "dense", network_name, f"dense{init_text}{tuning}", tuning, ())
     for key in ("kappa", "objective"):
         if key not in row:
             raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
+    _check_exact(row["kappa"], f"methods.{name}.kappa")
     own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
     variant = init_text + variant_text(own, supernet_defaults(config))
     supernet = f"kappa{value_text(row['kappa'])}-{row['objective']}{variant}"
     ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
+    for ratio in ratios:
+        _check_exact(ratio, f"methods.{name}.ratios")
     return Method(name, "iunet", network_name, supernet, tuning, tuple(ratios))
 
 
 def _known(options: dict[str, Any], defaults: dict[str, Any], key: str) -> dict[str, Any]:
-    for option in options:
+    for option, value in options.items():
         if option not in defaults:
             raise UserError(
                 f"The config has the unknown key '{key}.{option}'.{nearest(option, defaults)} "
                 f"Known here are: {', '.join(sorted(defaults))}."
             )
+        _check_exact(value, f"{key}.{option}")
     return options
+
+
+def _check_exact(value: float | bool, key: str) -> None:
+    """Settings are read back from paths, so a path must be able to say them."""
+    if parse_value(value_text(value)) != value:
+        raise UserError(
+            f"The config key '{key}' is {value!r}, but the path of a run holds six digits of it "
+            f"({value_text(value)}), so another run would be made. Round the value."
+        )
 
 
 def method_parameters(config: dict, method: Method) -> dict[str, Any]:
@@ -209,8 +226,8 @@ def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
         if different:
             raise UserError(
                 f"The methods '{other}' and '{method.name}' differ in {', '.join(different)}, but "
-                f"both would write to runs/<dataset>/{method.network}/{method.supernet}/. Change "
-                "one of the values so that six digits tell them apart."
+                f"both would write to runs/<dataset>/{method.network}/{method.supernet}/. Make "
+                "them equal, or remove one of the two."
             )
 
 

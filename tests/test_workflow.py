@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import subprocess
@@ -29,7 +30,8 @@ def read_csv(path: Path) -> dict[str, dict[str, str]]:
 def planned_jobs(output: str) -> dict[str, int]:
     """The job counts that a dry run prints."""
     lines = (line.split() for line in output.splitlines())
-    return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
+    counts = (line for line in lines if len(line) == 2 and line[1].isdigit())
+    return {name: int(count) for name, count in counts if name.isidentifier()}
 
 
 def test_the_users_command_plans_without_data_and_in_seconds(workdir):
@@ -72,6 +74,10 @@ def test_planning_imports_nothing_heavy():
 # ---- a whole run
 
 
+# Tests of one group run in one worker, so that the run they share is made once.
+shares_a_run = pytest.mark.xdist_group("finished")
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A finished run of config/test.yaml, shared by the tests that only look at it."""
@@ -82,6 +88,7 @@ def finished(tmp_path_factory):
     return workdir
 
 
+@shares_a_run
 def test_tables_of_the_run(finished):
     tables = finished.path / "results" / "test" / "tables"
     row = read_csv(tables / "table9.csv")["wine"]
@@ -92,6 +99,7 @@ def test_tables_of_the_run(finished):
     assert "<td>wine</td>" in (tables / "table9.html").read_text()
 
 
+@shares_a_run
 def test_every_job_leaves_a_log_and_a_benchmark(finished):
     root = finished.path / "results" / "test"
     for job in ("download/wine", "split/wine", "split/photo_digits_low", "tables/table9"):
@@ -100,15 +108,18 @@ def test_every_job_leaves_a_log_and_a_benchmark(finished):
     assert "sha256" in (root / "logs" / "download" / "wine.log").read_text()
 
 
+@shares_a_run
 def test_a_finished_run_is_not_repeated(finished):
     assert NOTHING in finished.run(*TEST_CONFIG)
 
 
+@shares_a_run
 def test_the_same_data_downloaded_again_repeat_nothing(finished):
     finished.run(*TEST_CONFIG, "--forcerun", "download_table", "--until", "download_table")
     assert NOTHING in finished.run(*TEST_CONFIG)
 
 
+@shares_a_run
 def test_a_changed_parameter_repeats_what_uses_it(finished):
     jobs = planned_jobs(
         finished.run("-n", *TEST_CONFIG, "--config", 'split={"max_categories": 99}')
@@ -117,12 +128,14 @@ def test_a_changed_parameter_repeats_what_uses_it(finished):
     assert not {"split_images", "download_table", "table8"} & set(jobs)
 
 
+@shares_a_run
 def test_snakemakes_own_report(finished, tmp_path):
     finished.run(*TEST_CONFIG, "--report", str(tmp_path / "report.html"))
     page = (tmp_path / "report.html").read_text()
     assert "table9.html" in page and "Statistics of the tabular data sets" in page
 
 
+@shares_a_run
 def test_a_script_runs_by_hand(finished):
     """As under a debugger: the same inputs, the same bytes."""
     split = finished.path / "results" / "test" / "splits" / "wine"
@@ -139,6 +152,129 @@ def test_a_script_runs_by_hand(finished):
     assert result.returncode == 0, result.stderr
     assert "wine: train 106, valid 36, test 36" in result.stderr
     assert before == {path.name: path.read_bytes() for path in split.iterdir()}
+
+
+# ---- the method
+
+
+def evaluation(finished, run: str) -> dict:
+    path = finished.path / "results" / "test" / "runs" / run / "evaluation.json"
+    return json.loads(path.read_text())
+
+
+@shares_a_run
+def test_runs_are_evaluated(finished):
+    pruned = evaluation(finished, "photo_digits_low/mlp_vis/kappa0.25-ilo/seed0")
+    assert [result["ratio"] for result in pruned["results"]] == [1, 2, 8]
+    for result in pruned["results"]:
+        assert {"test_accuracy", "test_balanced_accuracy"} <= set(result["metrics"])
+        assert set(result["consistency"]) == {"resize", "horiz", "color", "graysc"}
+    (dense,) = evaluation(finished, "wine/mlp_tab/dense/seed0")["results"]
+    assert dense["sizes"]["members"] == 2
+
+
+@shares_a_run
+def test_a_ratio_is_selected(finished):
+    folder = finished.path / "results/test/runs/photo_digits_low/mlp_vis/kappa1-sup"
+    selection = json.loads((folder / "selection.json").read_text())
+    assert selection["metric"] == "valid_accuracy"
+    best = max(selection["candidates"], key=lambda entry: (entry["mean"], entry["ratio"]))
+    assert selection["chosen"] == best["name"] in ("2", "8")
+
+
+@shares_a_run
+def test_a_method_is_added_by_a_row_and_shares_what_exists(finished):
+    """No code: a new λ needs its supernet and what follows, and nothing that is there already."""
+    overlay = {
+        "methods": {"mine": {"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 0.5}}},
+        "experiments": {
+            "mine": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["mine"]}
+        },
+    }
+    (finished.path / "mine.yaml").write_text(json.dumps(overlay))
+    output = finished.run("-n", *TEST_CONFIG, "mine.yaml")
+    names = ("supernet", "prune", "finetune", "evaluate", "select_ratio")
+    assert planned_jobs(output) == dict.fromkeys(names, 1) | {"all": 1, "total": 6}
+    assert "runs/wine/mlp_tab/kappa0.25-ilo-lambda0.5/seed0/ratio8/mask.safetensors" in output
+
+
+@shares_a_run
+def test_any_point_can_be_asked_for_by_its_path(finished):
+    point = "results/test/runs/wine/mlp_tab-depth3/kappa0.5-scl-glorot-epochs1/seed7"
+    finished.run(f"{point}/ratio4-cycles1/finetune.json", *TEST_CONFIG)
+    report = json.loads((finished.path / point / "supernet.json").read_text())
+    assert report["network"]["depth"] == 3
+    assert {"kappa": 0.5, "objective": "scl", "epochs": 1, "seed": 7}.items() <= report[
+        "settings"
+    ].items()
+    initial = finished.path / "results/test/runs/wine/mlp_tab-depth3/initial-glorot/seed7"
+    assert json.loads((initial / "initial.json").read_text())["init"] == "glorot"
+
+
+def test_only_evaluation_reads_test_data():
+    for path in (ROOT / "workflow" / "rules").glob("*.smk"):
+        for rule in path.read_text().split("\nrule ")[1:]:
+            name = rule.split(":")[0]
+            reads = "/test.safetensors" in rule.partition("output:")[0]
+            assert reads == name.startswith("evaluate"), name
+
+
+@pytest.mark.parametrize(("device", "gpus"), [("cpu", 0), ("cuda", 1)])
+def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(workdir, device, gpus):
+    (workdir.path / "device.yaml").write_text(f"device: {device}")
+    point = {"dataset": "wine", "network": "mlp_tab", "kappa": "1", "objective": "sup"}
+    point |= {"init": "", "variant": "", "seed": "0"}
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'workflow' / 'scripts')!r})\n"
+        "from pathlib import Path; from _job import mock_snakemake\n"
+        f"job = mock_snakemake('supernet', {point}, [Path('device.yaml')])\n"
+        "print(job.resources.gpu, job.threads)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=workdir.path, capture_output=True, text=True
+    )
+    assert result.stdout == f"{gpus} 1\n", result.stderr
+
+
+def test_too_few_cores_are_an_error(workdir):
+    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+    output = workdir.fail(target, *TEST_CONFIG, "--config", 'train={"threads": 3}')
+    assert "'train.threads' is 3, but this job was given 2" in output
+
+
+@shares_a_run
+def test_a_progress_bar_in_a_terminal(finished):
+    import fcntl
+    import os
+    import pty
+    import struct
+    import termios
+
+    script = ROOT / "workflow" / "scripts" / "supernet.py"
+    wildcards = [
+        "dataset=wine",
+        "network=mlp_tab",
+        "kappa=1",
+        "objective=sup",
+        "init=",
+        "variant=",
+        "seed=5",
+    ]
+    initial = "results/test/runs/wine/mlp_tab/initial/seed5/initial.json"
+    finished.run(initial, *TEST_CONFIG)
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 120, 0, 0))
+    command = [sys.executable, script, *wildcards, *TEST_CONFIG]
+    process = subprocess.Popen(command, cwd=finished.path, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is closed when the process ends
+        while chunk := os.read(master, 4096):
+            shown += chunk
+    assert process.wait() == 0, shown.decode()
+    assert b"step/s" in shown and b"valid " in shown
+    log = finished.path / "results/test/logs/runs/wine/mlp_tab/kappa1-sup/seed5/supernet.log"
+    assert "epoch 2/2" in log.read_text()
 
 
 # ---- the user's own data

@@ -1,0 +1,191 @@
+"""Methods become coordinates, coordinates become paths, and back."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iunet.data.registry import read_registry
+from iunet.errors import UserError
+from iunet.runs import (
+    finetune_defaults,
+    network_options,
+    parse_value,
+    parse_variant,
+    plan,
+    ratios_of,
+    resolve_method,
+    supernet_defaults,
+    value_text,
+    variant_pattern,
+    variant_text,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
+
+
+def with_method(row: dict, **experiment) -> dict:
+    config = copy.deepcopy(CONFIG)
+    config["methods"]["mine"] = row
+    defaults = {"datasets": ["cifar10"], "networks": ["mlp_vis"], "methods": ["mine"]}
+    config["experiments"]["mine"] = defaults | experiment
+    return config
+
+
+@given(
+    st.floats(1e-6, 1e6).map(lambda x: float(f"{x:.6g}")) | st.integers(0, 10**5) | st.booleans()
+)
+def test_values_in_paths_come_back(value):
+    text = value_text(value)
+    assert re.fullmatch(r"[0-9.]+|on|off", text)
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, ""),
+        ({"lambda": 1.0}, ""),  # the default, said again
+        ({"lambda": 0.5}, "-lambda0.5"),
+        ({"lr": 0.00001, "epochs": 50}, "-epochs50-lr0.00001"),
+        ({"nesterov": False}, "-nesterovoff"),
+    ],
+)
+def test_variants(options, text):
+    defaults = supernet_defaults(CONFIG)
+    assert variant_text(options, defaults) == text
+    assert parse_variant(text, defaults) == {**defaults, **options}
+    assert re.fullmatch(variant_pattern(defaults), text)
+
+
+@pytest.mark.parametrize(
+    ("row", "path"),
+    [
+        ({"kappa": 0.25, "objective": "ilo"}, ("mlp_vis", "kappa0.25-ilo", ["2", "4", "8", "16"])),
+        ({"kappa": 1, "objective": "sup", "ratios": [3]}, ("mlp_vis", "kappa1-sup", ["3"])),
+        (
+            {"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 0.5}, "ratios": [8]},
+            ("mlp_vis", "kappa0.25-ilo-lambda0.5", ["8"]),
+        ),
+        (
+            {
+                "kappa": 0.25,
+                "objective": "ilo",
+                "network": {"alpha": 4},
+                "init": "glorot",
+                "finetune": {"epochs": 9},
+                "ratios": [8],
+            },
+            ("mlp_vis-alpha4", "kappa0.25-ilo-glorot", ["8-epochs9"]),
+        ),
+        ({"recipe": "dense", "init": "he_normal"}, ("mlp_vis", "dense-he_normal", [])),
+        ({"kappa": 0.25, "objective": "ilo", "prune": False}, ("mlp_vis", "kappa0.25-ilo", [])),
+    ],
+)
+def test_whatever_differs_from_the_default_is_in_the_path(row, path):
+    method = resolve_method(with_method(row), "mine", "mlp_vis")
+    assert (method.network, method.supernet, method.ratio_names()) == path
+
+
+def test_network_options_from_a_path():
+    assert network_options(CONFIG, "mlp_vis") == {"alpha": 8}
+    assert network_options(CONFIG, "mlp_tab-depth3-width64") == {"width": 64, "depth": 3}
+
+
+def test_rows_that_mean_the_same_share_their_runs():
+    same = with_method({"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 1.0}})
+    paths = {
+        (run.method.network, run.method.supernet)
+        for run in plan(same, REGISTRY)
+        if run.method.name in ("mine", "iunet") and run.method.network == "mlp_vis"
+    }
+    assert paths == {("mlp_vis", "kappa0.25-ilo")}
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ({"kappa": 0.2500000001, "objective": "ilo"}, "kappa"),
+        ({"kappa": 1, "objective": "ilo", "supernet": {"lambda": 1.00000001}}, "supernet.lambda"),
+        ({"kappa": 1, "objective": "sup", "ratios": [2.0000001]}, "ratios"),
+    ],
+)
+def test_values_that_a_path_cannot_say_are_refused(row, key):
+    with pytest.raises(UserError, match=f"'methods.mine.{key}' is .* holds six digits"):
+        plan(with_method(row), REGISTRY)
+
+
+def test_rows_that_a_path_cannot_tell_apart_are_refused():
+    """A dense network has no supernet, so its path cannot show κ."""
+    config = with_method({"recipe": "dense", "kappa": 0.5})
+    with pytest.raises(UserError, match="'dense' and 'mine' differ in kappa, but both would write"):
+        plan(config, REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("row", "fragment"),
+    [
+        ({"kappa": 1, "objective": "sup", "supernet": {"lamda": 1}}, "Did you mean 'lambda'?"),
+        ({"kappa": 1, "objective": "sup", "network": {"beta": 1}}, "'methods.mine.network.beta'"),
+        ({"kappa": 1, "objective": "sup", "finetune": {"cycles": 1}}, "'methods.mine.finetune.cy"),
+        ({"recipe": "iunet", "kappa": 1}, "lacks the key 'methods.mine.objective'"),
+    ],
+)
+def test_changes_of_keys_that_do_not_exist(row, fragment):
+    with pytest.raises(UserError) as caught:
+        plan(with_method(row), REGISTRY)
+    assert fragment in str(caught.value)
+
+
+def test_experiments_that_do_not_fit():
+    row = {"kappa": 1, "objective": "sup"}
+    with pytest.raises(UserError, match="runs mlp_tab on 'cifar10', which is a vision"):
+        plan(with_method(row, networks=["mlp_tab"]), REGISTRY)
+    with pytest.raises(UserError, match=r"names 'iunt', which is not a method. Did you mean"):
+        plan(with_method(row, methods=["iunt"]), REGISTRY)
+    with pytest.raises(UserError, match="recipe 'xgb' of method 'xgb' is not built yet"):
+        plan(with_method(row, methods=["xgb"]), REGISTRY)
+
+
+def test_ratios_of_a_supernet_are_those_of_all_methods_together():
+    planned = plan(CONFIG, REGISTRY)
+    assert ratios_of(planned, "vehicle", "mlp_tab", "kappa0.25-ilo") == ["2", "4", "8"]
+    assert ratios_of(planned, "adult", "mlp_tab", "kappa0.25-ilo") == ["8"]
+    assert ratios_of(planned, "svhn", "mlp_vis", "kappa1-sup") == ["2", "4", "8", "16"]
+    assert ratios_of(planned, "svhn", "mlp_vis", "kappa7-sup") == []
+
+
+def test_the_paper_trains_each_supernet_once():
+    """Figure 2, tables 1 and 4 and the searches ask for seven supernets of mlp_vis per set."""
+    planned = plan(CONFIG, REGISTRY)
+    supernets = {
+        run.method.supernet
+        for run in planned
+        if run.dataset == "cifar10" and run.method.network == "mlp_vis"
+    }
+    assert supernets == {
+        "dense",
+        "kappa1-sup",
+        "kappa0.25-sup",
+        "kappa0.125-sup",
+        "kappa0.0625-sup",
+        "kappa1-scl",
+        "kappa1-ilo",
+        "kappa0.25-ilo",
+        "kappa0.25-ilo-lambda0.25",
+        "kappa0.25-ilo-lambda0.5",
+    }
+
+
+def test_finetune_defaults_by_kind():
+    assert finetune_defaults(CONFIG, "vision")["epochs"] == 100
+    tabular = finetune_defaults(CONFIG, "tabular")
+    assert (tabular["cycles"], tabular["weight_decay"], "epochs" in tabular) == (3, 0.01, False)
