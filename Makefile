@@ -28,7 +28,7 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
 	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	@echo "==> done: the tables are in results/demo/tables/ (table8.md, table9.md)"
+	@echo "==> done: tables in results/demo/tables/ (table8.md, table9.md), runs in results/demo/runs/"
 
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"

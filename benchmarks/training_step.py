@@ -5,6 +5,7 @@ fused optimiser update on the same tensors: what no implementation with these te
 Steps and floors alternate, so that the machine's moods meet both.
 
     python benchmarks/training_step.py [--threads 1] [--steps 50] [network ...]
+    python benchmarks/training_step.py --memory mlp_vis
 """
 
 from __future__ import annotations
@@ -79,6 +80,10 @@ def floor_function(spec: NetworkSpec, objective: str) -> Callable[[], None]:
     return floor
 
 
+def peak_gib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def seconds(function: Callable[[], None]) -> float:
     start = time.perf_counter()
     function()
@@ -90,8 +95,16 @@ def main() -> None:
     parser.add_argument("networks", nargs="*", default=list(SPECS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--memory", action="store_true", help="peak memory of steps, no floor")
     arguments = parser.parse_args()
     set_up_torch("cpu", arguments.threads, arguments.threads)
+    if arguments.memory:
+        for name in arguments.networks:
+            step = step_function(SPECS[name], "ilo")
+            for _ in range(3):
+                step()
+            print(f"{name}: peak memory of training with ilo {peak_gib():.2f} GiB")
+        return
     print(f"batch {BATCH}, {arguments.steps} steps, {arguments.threads} thread(s), medians")
     print(f"{'network':10}{'objective':11}{'step ms':>9}{'floor ms':>10}{'floor/step':>12}")
     for name in arguments.networks:
@@ -106,8 +119,6 @@ def main() -> None:
                 f"{name:10}{objective:11}{1e3 * step_s:9.2f}{1e3 * floor_s:10.2f}{ratio:12.3f}",
                 flush=True,
             )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"peak memory of this process, step and floor together: {peak:.2f} GiB")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,3 +298,26 @@ def test_too_few_cores_are_an_error():
 def test_a_device_that_is_absent_is_an_error():
     with pytest.raises(UserError, match="asks for cuda, but torch sees no GPU"):
         set_up_torch("cuda", 1, 1)
+
+
+def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
+    """The same run in two fresh interpreters, with and without it."""
+    digests = []
+    for leave_out in (True, False):
+        code = (
+            f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+            "from pathlib import Path; from toy_run import Toy, result; import torch\n"
+            "from iunet.training.environment import leave_out_compiler\n"
+            "torch.set_num_threads(1)\n"
+            f"if {leave_out}: leave_out_compiler()\n"
+            f"toy = Toy(Path({str(tmp_path / str(leave_out))!r})); toy.initialise()\n"
+            "toy.supernet(epochs=2); toy.prune(4); folder = toy.finetune(cycles=1)\n"
+            "import hashlib; print(hashlib.sha256((folder / 'weights').read_bytes()).hexdigest())\n"
+            "print('torch._dynamo.symbolic_convert' in sys.modules)"
+        )
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert output.returncode == 0, output.stderr
+        digest, imported = output.stdout.split()
+        assert imported == str(not leave_out)
+        digests.append(digest)
+    assert digests[0] == digests[1]
