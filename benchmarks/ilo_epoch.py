@@ -31,13 +31,24 @@ from torchvision.transforms import v2  # noqa: E402
 
 BATCH = 128
 AUGMENT = {
-    "vision": {
-        "resize": {"scale": [0.08, 1.0], "ratio": [3 / 4, 4 / 3]},
-        "horiz": {"p": 0.5},
-        "color": {"p": 0.8, "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1},
-        "graysc": {"p": 0.2},
-    }
+    "resize": {"scale": [0.08, 1.0], "ratio": [3 / 4, 4 / 3]},
+    "horiz": {"p": 0.5},
+    "color": {"p": 0.8, "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1},
+    "graysc": {"p": 0.2},
 }
+
+
+def crops_of_photographs(count: int, side: int) -> np.ndarray:
+    from sklearn.datasets import load_sample_images
+
+    rng = np.random.default_rng(0)
+    photographs = load_sample_images().images
+    crops = np.empty((count, side, side, 3), dtype=np.uint8)
+    for i in range(count):
+        photograph = photographs[i % len(photographs)]
+        top, left = (rng.integers(size - side + 1) for size in photograph.shape[:2])
+        crops[i] = photograph[top : top + side, left : left + side]
+    return crops
 
 
 def make_network(spec: NetworkSpec):
@@ -103,7 +114,7 @@ def plain_epoch(images, labels, spec: NetworkSpec, workers: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--images", help="an image set of a mirror; random images without")
+    parser.add_argument("--images", help="an image set of a mirror; crops of photographs without")
     parser.add_argument("--alpha", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="of torch, for both ways")
     arguments = parser.parse_args()
@@ -113,7 +124,7 @@ def main() -> None:
         with np.load(arguments.images) as archive:
             images, labels = archive["x_train"][:2560], archive["y_train"][:2560]
     else:
-        images = np.random.default_rng(0).integers(0, 256, (2560, 32, 32, 3), dtype=np.uint8)
+        images = crops_of_photographs(2560, 32)
         labels = np.arange(2560) % 10
     images = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
     labels = torch.from_numpy(labels.astype(np.int64))

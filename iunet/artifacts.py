@@ -29,8 +29,12 @@ NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` if the block succeeds, and goes if not."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # In a folder of its own, with a fixed name: a writer that is killed leaves files behind, some
+    # with names of its library's choice, and the next attempt at the same artifact removes them.
+    folder = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    temporary = folder / path.name
     try:
         yield temporary
         with temporary.open("rb") as written:
@@ -41,7 +45,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         explain_full_disk(error, path)
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _umask() -> int:

@@ -44,6 +44,7 @@ def explain_schema_error(error: Any) -> str:
         return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
     wanted = {
         "type": lambda v: f"must be of type {v if isinstance(v, str) else ' or '.join(v)}",
+        "const": lambda v: f"must be {v}",
         "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
         "minimum": lambda v: f"must be at least {v}",
         "maximum": lambda v: f"must be at most {v}",

@@ -14,6 +14,7 @@ every start of Snakemake: standard library only.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -78,12 +79,18 @@ def network_options(config: dict, network: str) -> dict[str, Any]:
 def supernet_defaults(config: dict) -> dict[str, Any]:
     section = config["train"]["supernet"]
     optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
-    return {"lambda": section["lambda"], "epochs": section["epochs"], **optimiser}
+    batch_size = config["train"]["batch_size"]
+    return {
+        "lambda": section["lambda"],
+        "epochs": section["epochs"],
+        "batch_size": batch_size,
+    } | optimiser
 
 
 def finetune_defaults(config: dict, kind: str) -> dict[str, Any]:
     section = dict(config["train"][f"finetune_{kind}"])
     optimiser = section.pop("optimiser")
+    section["batch_size"] = config["train"]["batch_size"]
     return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
 
 
@@ -111,7 +118,7 @@ def resolve_method(config: dict, name: str, network: str) -> Method:
     kind = NETWORK_KIND[network]
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])
-    init = row.get("init", config["init"])
+    init = initialisation(config, row, network)
     init_text = "" if init == config["init"] else f"-{init}"
     defaults = finetune_defaults(config, kind)
     finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
@@ -132,6 +139,28 @@ def resolve_method(config: dict, name: str, network: str) -> Method:
     for ratio in ratios:
         _check_exact(ratio, f"methods.{name}.ratios")
     return Method(name, "iunet", network_name, supernet, tuning, tuple(ratios))
+
+
+def initialisation(config: dict, row: dict[str, Any], network: str) -> str:
+    """How θ† is drawn; resnet18 keeps torchvision's way whatever a row says."""
+    return config["init"] if network == "resnet18" else row.get("init", config["init"])
+
+
+def config_with_row(config: dict, name: str, network: str) -> dict:
+    """The config with a row's changes where their defaults are, to be checked like these."""
+    changed, row = copy.deepcopy(config), config["methods"][name]
+    changed["networks"][network] |= row.get("network", {})
+    for key, stage in {
+        "supernet": "supernet",
+        "finetune": f"finetune_{NETWORK_KIND[network]}",
+    }.items():
+        section = changed["train"][stage]
+        for option, value in row.get(key, {}).items():
+            if option == "batch_size":
+                changed["train"][option] = value
+            else:
+                (section if option in section else section["optimiser"])[option] = value
+    return changed
 
 
 def _known(options: dict[str, Any], defaults: dict[str, Any], key: str) -> dict[str, Any]:
@@ -160,7 +189,7 @@ def method_parameters(config: dict, method: Method) -> dict[str, Any]:
     kind = NETWORK_KIND[method.network.split("-")[0]]
     return {
         "network": network_options(config, method.network.split("-")[0]) | row.get("network", {}),
-        "init": row.get("init", config["init"]),
+        "init": initialisation(config, row, method.network.split("-")[0]),
         "kappa": row.get("kappa"),
         "objective": row.get("objective"),
         "supernet": supernet_defaults(config) | row.get("supernet", {}),
@@ -231,13 +260,19 @@ def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
             )
 
 
-def ratios_of(planned: list[Planned], dataset: str, network: str, supernet: str) -> list[str]:
-    """The names of all ratios that some method wants of a supernet, in ascending order."""
-    names = {
-        name
-        for entry in planned
-        if (entry.dataset, entry.method.network, entry.method.supernet)
-        == (dataset, network, supernet)
-        for name in entry.method.ratio_names()
-    }
-    return sorted(names, key=lambda name: (parse_value(re.match(VALUE, name)[0]), name))
+def ratios_of(
+    planned: list[Planned], dataset: str, network: str, supernet: str
+) -> list[str] | None:
+    """The names of all ratios that some method wants of a supernet, in ascending order.
+
+    None if no method has this supernet; an empty list if those that have it do not prune.
+    """
+    point = (dataset, network, supernet)
+    using = [
+        run.method
+        for run in planned
+        if (run.dataset, run.method.network, run.method.supernet) == point
+    ]
+    names = {name for method in using for name in method.ratio_names()}
+    ordered = sorted(names, key=lambda name: (parse_value(re.match(VALUE, name)[0]), name))
+    return ordered if using else None

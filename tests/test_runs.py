@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from iunet.data.registry import read_registry
 from iunet.errors import UserError
 from iunet.runs import (
+    config_with_row,
     finetune_defaults,
     network_options,
     parse_value,
@@ -160,7 +161,26 @@ def test_ratios_of_a_supernet_are_those_of_all_methods_together():
     assert ratios_of(planned, "vehicle", "mlp_tab", "kappa0.25-ilo") == ["2", "4", "8"]
     assert ratios_of(planned, "adult", "mlp_tab", "kappa0.25-ilo") == ["8"]
     assert ratios_of(planned, "svhn", "mlp_vis", "kappa1-sup") == ["2", "4", "8", "16"]
-    assert ratios_of(planned, "svhn", "mlp_vis", "kappa7-sup") == []
+    assert ratios_of(planned, "svhn", "mlp_vis", "kappa7-sup") is None
+    without = with_method({"kappa": 7, "objective": "sup", "prune": False})
+    assert ratios_of(plan(without, REGISTRY), "cifar10", "mlp_vis", "kappa7-sup") == []
+
+
+def test_resnet18_keeps_its_initialisation():
+    config = with_method({"kappa": 1, "objective": "sup", "init": "glorot"})
+    assert resolve_method(config, "mine", "resnet18").supernet == "kappa1-sup"
+    assert resolve_method(config, "mine", "mlp_vis").supernet == "kappa1-sup-glorot"
+
+
+def test_changes_of_a_row_stand_where_their_defaults_are():
+    row = {"kappa": 1, "objective": "sup", "network": {"alpha": 2}}
+    row |= {"supernet": {"lr": 0.5, "epochs": 7}, "finetune": {"momentum": 0.5}}
+    changed = config_with_row(with_method(row), "mine", "mlp_vis")
+    assert changed["networks"]["mlp_vis"] == {"alpha": 2}
+    assert changed["train"]["supernet"]["epochs"] == 7
+    assert changed["train"]["supernet"]["optimiser"]["lr"] == 0.5
+    assert changed["train"]["finetune_vision"]["optimiser"]["momentum"] == 0.5
+    assert CONFIG["networks"]["mlp_vis"] == {"alpha": 8}
 
 
 def test_the_paper_trains_each_supernet_once():

@@ -176,7 +176,7 @@ def test_runs_are_evaluated(finished):
 @shares_a_run
 def test_a_ratio_is_selected(finished):
     folder = finished.path / "results/test/runs/photo_digits_low/mlp_vis/kappa1-sup"
-    selection = json.loads((folder / "selection.json").read_text())
+    selection = json.loads((folder / "selection-omp.json").read_text())
     assert selection["metric"] == "valid_accuracy"
     best = max(selection["candidates"], key=lambda entry: (entry["mean"], entry["ratio"]))
     assert selection["chosen"] == best["name"] in ("2", "8")
@@ -209,6 +209,64 @@ def test_any_point_can_be_asked_for_by_its_path(finished):
     ].items()
     initial = finished.path / "results/test/runs/wine/mlp_tab-depth3/initial-glorot/seed7"
     assert json.loads((initial / "initial.json").read_text())["init"] == "glorot"
+
+
+def test_a_choice_is_among_the_methods_own_ratios(workdir):
+    """Another method's ratios of the same supernet are evaluated, but are no candidates."""
+    overlay = {
+        "methods": {"more": {"kappa": 0.25, "objective": "ilo", "ratios": [2, 4]}},
+        "experiments": {
+            "more": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["more"]}
+        },
+    }
+    (workdir.path / "more.yaml").write_text(json.dumps(overlay))
+    folder = "results/test/runs/wine/mlp_tab/kappa0.25-ilo"
+    counts = {f"{folder}/selection-iunet.json": 1, f"{folder}/selection-more.json": 2}
+    counts[f"{folder}/seed0/evaluation.json"] = 3
+    for target, n in counts.items():
+        jobs = planned_jobs(workdir.run(target, "-n", *TEST_CONFIG, "more.yaml"))
+        assert jobs["finetune"] == n
+
+
+def test_a_supernet_that_is_not_pruned_has_no_subnetworks(workdir):
+    overlay = {
+        "methods": {"bare": {"kappa": 0.5, "objective": "sup", "prune": False}},
+        "experiments": {
+            "bare": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["bare"]}
+        },
+    }
+    (workdir.path / "bare.yaml").write_text(json.dumps(overlay))
+    target = "results/test/runs/wine/mlp_tab/kappa0.5-sup/seed0/evaluation.json"
+    jobs = planned_jobs(workdir.run(target, "-n", *TEST_CONFIG, "bare.yaml"))
+    assert "finetune" not in jobs and jobs["evaluate"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "fragment"),
+    [
+        ({"supernet": {"epochs": 2.5}}, "'train.supernet.epochs' is 2.5"),
+        ({"supernet": {"momentum": 0}}, "'train.supernet.optimiser.momentum' is 0"),
+        ({"finetune": {"cycles": 0}}, "'train.finetune_tabular.cycles' is 0"),
+        ({"network": {"depth": 0}}, "'networks.mlp_tab.depth' is 0"),
+    ],
+)
+def test_impossible_values_in_a_row_are_named(workdir, changes, fragment):
+    overlay = {
+        "methods": {"odd": {"kappa": 1, "objective": "sup", **changes}},
+        "experiments": {"odd": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["odd"]}},
+    }
+    (workdir.path / "odd.yaml").write_text(json.dumps(overlay))
+    output = workdir.fail("-n", *TEST_CONFIG, "odd.yaml")
+    assert "With the changes of 'methods.odd': " in output and fragment in output
+
+
+@shares_a_run
+def test_transforms_matter_to_what_uses_them(finished):
+    """Another hue: supernets with ILO on images, and what follows; nothing of tables or `sup`."""
+    change = 'augment={"vision": {"color": {"hue": 0.2}}}'
+    jobs = planned_jobs(finished.run("-n", *TEST_CONFIG, "--config", change))
+    assert jobs["supernet"] == 1
+    assert "train_dense" not in jobs and "initialise" not in jobs
 
 
 def test_only_evaluation_reads_test_data():

@@ -19,9 +19,10 @@ from iunet.data.preprocess import Numeric, Preprocessing
 from iunet.pruning import prune_supernet
 from iunet.training.environment import set_up_torch
 from iunet.training.finetune import FinetuneSettings, finetune
-from iunet.training.supernet import SupernetSettings, train_supernet, write_initial
+from iunet.training.initial import write_initial
+from iunet.training.supernet import SupernetSettings, train_supernet
 
-AUGMENT = {"tabular": {"corruption": 0.6}}
+AUGMENT = {"corruption": 0.6}
 NETWORK = {"width": 16, "depth": 2}
 SUPERNET = {
     "kappa": 0.25,
@@ -119,7 +120,6 @@ class Toy:
             {name: self.path(f"{to}/{name}") for name in ("weights", "report")},
             f"toy/{to}",
             FinetuneSettings(**settings),
-            AUGMENT,
             torch.device("cpu"),
             {"settings": settings},
             checkpoint_s,

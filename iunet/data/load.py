@@ -49,14 +49,14 @@ def load_part(path: str | Path, device: torch.device) -> Part:
 class TabularInputs:
     """Raw columns to network inputs: numeric ones as they are, codes as one-hot groups."""
 
-    def __init__(self, preprocessing: dict[str, Any], settings: dict[str, Any], train: Part):
+    def __init__(self, preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part):
         fitted = Preprocessing.from_json(preprocessing)
         self.n_numeric = len(fitted.numeric)
         self.n_inputs = fitted.n_inputs
         widths = [0, *(column.width for column in fitted.categorical)]
         starts = self.n_numeric + torch.tensor(widths).cumsum(0)[:-1]
         self.starts = starts.to(train.raw.device)
-        self.corruption = settings["tabular"]["corruption"]
+        self.augment = augment
         self.train = train.raw
 
     def prepare(self, raw: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class TabularInputs:
         return inputs.scatter_(1, places, (codes >= 0).to(raw.dtype))
 
     def transformed(self, raw: Tensor, generator: Generator) -> Tensor:
-        return self.prepare(scarf(raw, self.train, self.corruption, generator))
+        return self.prepare(scarf(raw, self.train, self.augment["corruption"], generator))
 
     def single_transforms(self) -> dict[str, Transform]:
         """The transforms of the consistency metric, by name."""
@@ -80,13 +80,13 @@ class TabularInputs:
 class VisionInputs:
     """uint8 images to inputs normalised by train's channel mean and std."""
 
-    def __init__(self, preprocessing: dict[str, Any], settings: dict[str, Any], train: Part):
+    def __init__(self, preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part):
         shape, device = (1, -1, 1, 1), train.raw.device
         mean = torch.tensor(preprocessing["mean"], device=device).view(shape)
         std = torch.tensor(preprocessing["std"], device=device).view(shape)
         self.scale, self.shift = 1 / (255 * std), -mean / std
-        self.settings = settings["vision"]
-        self.composed = compose(vision_transforms(self.settings))
+        self.augment = augment
+        self.composed = compose(vision_transforms(augment)) if augment else None
 
     def prepare(self, raw: Tensor) -> Tensor:
         return torch.addcmul(self.shift, raw.float(), self.scale)
@@ -103,14 +103,19 @@ class VisionInputs:
         def normalised(transform: Transform) -> Transform:
             return lambda raw, generator: self._normalised(transform(raw.float() / 255, generator))
 
-        transforms = vision_transforms(self.settings, always=True)
+        transforms = vision_transforms(self.augment, always=True)
         return {name: normalised(transform) for name, transform in transforms.items()}
 
 
 Inputs = TabularInputs | VisionInputs
 
 
-def make_inputs(preprocessing: dict[str, Any], settings: dict[str, Any], train: Part) -> Inputs:
-    """The way from raw batches to inputs; `settings` is the config's `augment` section."""
+def make_inputs(
+    preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part
+) -> Inputs:
+    """The way from raw batches to inputs.
+
+    `augment` is the config's `augment` section of the data's kind; None where g is not used.
+    """
     kind = TabularInputs if preprocessing["kind"] == "tabular" else VisionInputs
-    return kind(preprocessing, settings, train)
+    return kind(preprocessing, augment, train)

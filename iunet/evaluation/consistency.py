@@ -12,14 +12,15 @@ from torch import Generator, Tensor, nn
 from iunet.augment import Transform
 from iunet.data.load import Inputs, Part
 from iunet.networks import Network
-from iunet.training.loop import EVALUATION_BATCH, predict
+from iunet.training.loop import EVALUATION_BATCH, predict, stream
 
 
 @torch.no_grad()
 def set_batchnorm_statistics(network: Network, inputs: Inputs, train: Part) -> None:
     """Running statistics from one pass over the untransformed train rows.
 
-    An untrained network has none. All batches are of (nearly) one size, and count equally.
+    An untrained network has none. All batches are of (nearly) one size, and count equally; rows
+    come in a random order, since in a file they are often sorted by class.
     """
     norms = [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
     momenta = [norm.momentum for norm in norms]
@@ -27,8 +28,10 @@ def set_batchnorm_statistics(network: Network, inputs: Inputs, train: Part) -> N
         norm.reset_running_stats()
         norm.momentum = None  # the plain average over batches
     network.train()
-    for raw in train.raw.tensor_split(-(-len(train) // EVALUATION_BATCH)):
-        network(inputs.prepare(raw))
+    device = train.raw.device
+    order = torch.randperm(len(train), generator=stream(0, "batchnorm", device), device=device)
+    for rows in order.tensor_split(-(-len(train) // EVALUATION_BATCH)):
+        network(inputs.prepare(train.raw[rows]))
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
 

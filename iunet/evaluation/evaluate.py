@@ -26,7 +26,9 @@ log = logging.getLogger(__name__)
 class Evaluation:
     """A network with the data it is measured on; it takes one set of weights after the other."""
 
-    def __init__(self, inputs: dict[str, str], augment: dict[str, Any], device: torch.device):
+    def __init__(
+        self, inputs: dict[str, str], augment: dict[str, Any] | None, device: torch.device
+    ):
         self.description = read_json(inputs["description"])
         self.spec = NetworkSpec(**self.description["network"])
         self.device = device
@@ -130,12 +132,11 @@ def evaluate_dense(
     inputs: dict[str, str],
     output: str,
     run: str,
-    augment: dict[str, Any],
     settings: dict[str, Any],
     device: torch.device,
 ) -> None:
     """Evaluate a network that was trained by the fine-tune recipe without a mask."""
-    evaluation = Evaluation(inputs, augment, device)
+    evaluation = Evaluation(inputs, None, device)
     members = read_members(inputs["weights"], {}, device)
     result = {
         "stage": "dense",

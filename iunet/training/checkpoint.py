@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.path.with_name(f".{self.path.name}.tmp"), ignore_errors=True)
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

@@ -74,7 +74,6 @@ def finetune(
     output: dict[str, str],
     run: str,
     settings: FinetuneSettings,
-    augment: dict[str, Any],
     device: torch.device,
     identity: dict[str, Any],
     checkpoint_s: float,
@@ -83,7 +82,7 @@ def finetune(
     started = time.monotonic()
     description = read_json(inputs["description"])
     train_part, valid = (load_part(inputs[part], device) for part in ("train", "valid"))
-    prepare = make_inputs(read_json(inputs["preprocessing"]), augment, train_part)
+    prepare = make_inputs(read_json(inputs["preprocessing"]), None, train_part)
     network = build_network(NetworkSpec(**description["network"])).to(device)
     masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
     on_device = {name: torch.from_numpy(m).to(device, torch.float32) for name, m in masks.items()}

@@ -12,20 +12,14 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from iunet.artifacts import read_json, write_arrays, write_json
+from iunet.artifacts import read_json, write_json
 from iunet.data.load import load_part, make_inputs
-from iunet.networks import (
-    NetworkSpec,
-    build_network,
-    encoder_weights,
-    initialise,
-    scaled_weights,
-    state_tensors,
-)
+from iunet.networks import NetworkSpec, build_network, encoder_weights, state_tensors
 from iunet.objectives import supernet_loss
 from iunet.pruning import proactive_initialisation
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
+from iunet.training.initial import write_tensors
 from iunet.training.loop import Training, accuracy, check_weights, stream, train
 
 log = logging.getLogger(__name__)
@@ -48,49 +42,12 @@ class SupernetSettings:
     seed: int
 
 
-def network_spec(name: str, options: dict[str, Any], split: dict[str, Any]) -> NetworkSpec:
-    """The network that fits a data set's split."""
-    shape = ("n_classes", "n_inputs", "channels", "side")
-    return NetworkSpec(name, **{key: split[key] for key in shape if key in split}, **options)
-
-
-def write_initial(
-    name: str,
-    options: dict[str, Any],
-    split_path: str | Path,
-    init: str,
-    seed: int,
-    output: dict[str, str],
-) -> None:
-    """θ†: the initial weights of a network, shared by every κ, objective and ratio of a seed."""
-    split = read_json(split_path)
-    spec = network_spec(name, options, split)
-    network = initialise(spec, init, seed)
-    write_tensors(output["weights"], state_tensors(network))
-    weights = encoder_weights(network)
-    content = {
-        "network": spec.to_json(),
-        "dataset": split["dataset"],
-        "init": init,
-        "seed": seed,
-        "encoder_weights": list(weights),
-        "scaled_weights": list(scaled_weights(network)),
-        "n_encoder_weights": sum(weight.numel() for weight in weights.values()),
-        "n_parameters": sum(weight.numel() for weight in network.parameters()),
-    }
-    write_json(output["description"], content)
-
-
-def write_tensors(path: str | Path, tensors: dict[str, Tensor], **metadata: str) -> None:
-    write_arrays(path, {name: t.cpu().numpy() for name, t in tensors.items()}, **metadata)
-
-
 def train_supernet(
     inputs: dict[str, str],
     output: dict[str, str],
     run: str,
     settings: SupernetSettings,
-    augment: dict[str, Any],
+    augment: dict[str, Any] | None,
     device: torch.device,
     identity: dict[str, Any],
     checkpoint_s: float,
@@ -144,7 +101,7 @@ def train_supernet(
     trained = train(training, checkpoint, checkpoint_s)
     check_weights(run, network)
     histograms |= trained.kept
-    counts = [histograms[f"histogram/{epoch}"] for epoch in range(settings.epochs + 1)]
+    counts = [histograms[f"histogram/{epoch}"].cpu() for epoch in range(settings.epochs + 1)]
     write_tensors(output["weights"], state_tensors(network))
     edges = torch.logspace(LOWEST, HIGHEST, BINS + 1, dtype=torch.float64)
     write_tensors(output["histograms"], {"counts": torch.stack(counts), "edges": edges})

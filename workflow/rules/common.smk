@@ -26,23 +26,31 @@ from iunet.runs import (
     INITS,
     NETWORK_KIND,
     OBJECTIVES,
+    config_with_row,
     finetune_defaults,
     network_options,
-    parse_value,
     parse_variant,
     plan,
     ratios_of,
+    resolve_method,
     supernet_defaults,
+    value_text,
     variant_pattern,
 )
 from iunet.paper import paper_digest
 from iunet.science_version import digest, science_version
 
 config.update(restore_numbers(config))
-try:
-    validate(config, "../schemas/config.schema.yaml")
-except WorkflowError as error:
-    raise WorkflowError(explain_schema_error(error.__context__)) from None
+
+
+def check_schema(content, where=""):
+    try:
+        validate(content, "../schemas/config.schema.yaml")
+    except WorkflowError as error:
+        raise WorkflowError(where + explain_schema_error(error.__context__)) from None
+
+
+check_schema(config)
 
 try:
     REGISTRY = read_registry(config["data"]["registry"])
@@ -53,6 +61,11 @@ try:
     PLANNED = [run for run in plan(config, REGISTRY) if run.dataset not in UNAVAILABLE]
 except UserError as error:
     raise WorkflowError(str(error)) from None
+
+for method, network in sorted({(r.method.name, r.method.network.split("-")[0]) for r in PLANNED}):
+    if {"network", "supernet", "finetune"} & set(config["methods"][method]):
+        where = f"With the changes of 'methods.{method}': "
+        check_schema(config_with_row(config, method, network), where)
 
 TABLES = ["table8", "table9"]
 TRAINING_GPUS = gpus_per_training_job(config["device"])
@@ -97,6 +110,7 @@ wildcard_constraints:
     init="|".join(["", *(f"-{init}" for init in INITS)]),
     variant=variant_pattern(supernet_defaults(config)),
     tuning=variant_pattern(FINETUNE_KEYS),
+    method=any_of(config["methods"]),
     seed=r"[0-9]+",
     ratio=r"[0-9.]+",
 
@@ -127,12 +141,13 @@ def split_id(wildcards):
 
 def initial_id(wildcards):
     parts = (split_id, network_params, init_name)
-    return digest(*(part(wildcards) for part in parts), science_version("iunet.networks"))
+    return digest(*(part(wildcards) for part in parts), science_version("iunet.training.initial"))
 
 
 def supernet_id(wildcards):
     code = science_version("iunet.training.supernet")
-    return digest(initial_id(wildcards), supernet_settings(wildcards), config["augment"], code)
+    parts = (initial_id, supernet_settings, supernet_augment)
+    return digest(*(part(wildcards) for part in parts), code)
 
 
 def mask_id(wildcards):
@@ -227,7 +242,6 @@ def supernet_settings(wildcards):
         **settings,
         "kappa": float(wildcards.kappa),
         "objective": wildcards.objective,
-        "batch_size": config["train"]["batch_size"],
         "seed": int(wildcards.seed),
     }
 
@@ -238,7 +252,6 @@ def finetune_settings(wildcards):
     return {
         **parse_variant(wildcards.tuning, finetune_defaults(config, kind)),
         "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],
-        "batch_size": config["train"]["batch_size"],
         "seed": int(wildcards.seed),
     }
 
@@ -247,10 +260,26 @@ def supernet_name(wildcards):
     return "kappa{0.kappa}-{0.objective}{0.init}{0.variant}".format(wildcards)
 
 
+def augment(wildcards):
+    return config["augment"][kind_of(wildcards)]
+
+
+def supernet_augment(wildcards):
+    """`sup` transforms nothing, and does not depend on how others do."""
+    return None if wildcards.objective == "sup" else augment(wildcards)
+
+
 def ratio_names(wildcards):
-    """The ratios that the experiments want of a supernet; all of the config if they do not know it."""
+    """The ratios that the experiments want of a supernet; all of the config if they have it not."""
     planned = ratios_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
-    return planned or [str(ratio) for ratio in config["prune"][kind_of(wildcards)]["ratios"]]
+    ratios = config["prune"][kind_of(wildcards)]["ratios"]
+    return [value_text(ratio) for ratio in ratios] if planned is None else planned
+
+
+def candidate_names(wildcards):
+    """The ratios among which a method's is chosen."""
+    network = wildcards.network.split("-")[0]
+    return resolve_method(config, wildcards.method, network).ratio_names()
 
 
 def subnetworks(wildcards):
@@ -265,23 +294,32 @@ def subnetworks(wildcards):
 
 
 def finetune_reports(wildcards):
-    """The reports of all ratios and seeds of a supernet, seeds within ratios."""
+    """The reports of a method's candidates, seeds within ratios."""
     return [
         f"{SUPERNET}/ratio{name}/finetune.json".replace("{seed}", str(seed))
-        for name in ratio_names(wildcards)
+        for name in candidate_names(wildcards)
         for seed in config["seeds"]
     ]
 
 
-def subnetworks_id(wildcards):
-    """Of all fine-tuned subnetworks of a supernet, for the given seeds."""
+def finetune_ids(wildcards, names, seeds):
+    """Of the fine-tuned subnetworks with these ratios and seeds."""
     ids = []
-    for seed in [wildcards.seed] if hasattr(wildcards, "seed") else config["seeds"]:
-        for name in ratio_names(wildcards):
-            ratio, dash, tuning = name.partition("-")
-            point = {**dict(wildcards.items()), "seed": str(seed), "tuning": dash + tuning}
+    for name in names:
+        tuning = name[len(name.split("-")[0]) :]
+        for seed in seeds:
+            point = {**dict(wildcards.items()), "seed": str(seed), "tuning": tuning}
             ids.append(finetune_id(SimpleNamespace(**point)))
-    return digest(ids)
+    return ids
+
+
+def evaluation_id(wildcards):
+    subnetworks = finetune_ids(wildcards, ratio_names(wildcards), [wildcards.seed])
+    return digest(supernet_id(wildcards), subnetworks)
+
+
+def candidates_id(wildcards):
+    return digest(finetune_ids(wildcards, candidate_names(wildcards), config["seeds"]))
 
 
 def selection_metric(wildcards):
@@ -296,7 +334,7 @@ def experiment_results():
         for seed in config["seeds"]:
             results[f"{folder}/seed{seed}/evaluation.json"] = None
         if run.method.ratios:
-            results[f"{folder}/selection.json"] = None
+            results[f"{folder}/selection-{run.method.name}.json"] = None
     return list(results)
 
 

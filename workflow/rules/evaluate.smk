@@ -24,9 +24,9 @@ rule evaluate:
     resources:
         gpu=TRAINING_GPUS,
     params:
-        upstream=subnetworks_id,
+        upstream=evaluation_id,
         ratios=ratio_names,
-        augment=config["augment"],
+        augment=augment,
         consistency=config["consistency"],
         code=science_version("iunet.evaluation.evaluate"),
     message:
@@ -57,7 +57,6 @@ rule evaluate_dense:
         gpu=TRAINING_GPUS,
     params:
         upstream=finetune_id,
-        augment=config["augment"],
         code=science_version("iunet.evaluation.evaluate"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
@@ -69,22 +68,22 @@ rule select_ratio:
     input:
         finetune_reports,
     output:
-        "<results>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/selection.json",
+        "<results>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/selection-{method}.json",
     log:
-        "<logs>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio.log",
+        "<logs>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio-{method}.log",
     benchmark:
-        "<benchmarks>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio.tsv"
+        "<benchmarks>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio-{method}.tsv"
     localrule: True
     conda:
         "../../envs/train.yaml"
     params:
-        upstream=subnetworks_id,
-        ratios=ratio_names,
+        upstream=candidates_id,
+        ratios=candidate_names,
         seeds=config["seeds"],
         metric=selection_metric,
         code=science_version("iunet.selection"),
     message:
-        "Choosing a ratio for {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}"
+        "Choosing a ratio for {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
         "../scripts/select_ratio.py"
 

@@ -25,7 +25,6 @@ rule finetune:
     params:
         upstream=mask_id,
         settings=finetune_settings,
-        augment=config["augment"],
         code=science_version("iunet.training.finetune"),
     message:
         "Fine-tuning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, ratio {wildcards.ratio}"
@@ -55,7 +54,6 @@ rule train_dense:
     params:
         upstream=initial_id,
         settings=finetune_settings,
-        augment=config["augment"],
         code=science_version("iunet.training.finetune"),
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"

@@ -17,7 +17,7 @@ rule initialise:
         upstream=split_id,
         network=network_params,
         init=init_name,
-        code=science_version("iunet.networks"),
+        code=science_version("iunet.training.initial"),
     message:
         "Initial weights of {wildcards.network} for {wildcards.dataset}, seed {wildcards.seed}"
     script:
@@ -47,7 +47,7 @@ rule supernet:
     params:
         upstream=initial_id,
         settings=supernet_settings,
-        augment=config["augment"],
+        augment=supernet_augment,
         code=science_version("iunet.training.supernet"),
     message:
         "Supernet kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant} of {wildcards.network} on {wildcards.dataset}, seed {wildcards.seed}"

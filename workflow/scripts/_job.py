@@ -8,7 +8,9 @@ A script runs as a Snakemake job, or by hand, with the wildcards as arguments:
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import logging
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -18,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
+from iunet.device import resolve_device  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
 
 
@@ -37,13 +40,18 @@ def start(script: dict[str, Any]) -> Any:
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
-        handlers=[logging.FileHandler(log_file, mode="w", encoding="utf-8"), terminal],
+        handlers=[logging.FileHandler(log_file, _log_mode(snakemake), "utf-8"), terminal],
         force=True,
     )
     sys.excepthook = _report
     if watched and "iunet.training.loop" in sys.modules:
         sys.modules["iunet.training.loop"].show_progress_bar = True
     return snakemake
+
+
+def _log_mode(snakemake: Any) -> str:
+    """A training that is resumed goes on with its log; every other job starts a new one."""
+    return "a" if any(Path(snakemake.output[0]).parent.glob("*.checkpoint")) else "w"
 
 
 def run_name(snakemake: Any) -> str:
@@ -70,6 +78,8 @@ def identity(snakemake: Any) -> dict[str, Any]:
         "wildcards": dict(snakemake.wildcards.items()),
         "params": dict(snakemake.params.items()),
         "threads": snakemake.threads,
+        "device": resolve_device(snakemake.config["device"]),
+        "torch": importlib.metadata.version("torch"),
         "inputs": {name: fingerprint(path) for name, path in snakemake.input.items()},
     }
 
@@ -112,7 +122,7 @@ def mock_snakemake(rule: str, wildcards: dict[str, str], configfiles: list[Path]
 
     workflow = Workflow(
         config_settings=settings.ConfigSettings(configfiles=configfiles),
-        resource_settings=settings.ResourceSettings(cores=1),
+        resource_settings=settings.ResourceSettings(cores=os.cpu_count()),
         workflow_settings=settings.WorkflowSettings(),
         logger_manager=LoggerManager(logger, settings.OutputSettings()),
         storage_settings=settings.StorageSettings(),

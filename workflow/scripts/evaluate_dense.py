@@ -5,13 +5,11 @@ from _job import run_name, start, torch_device
 from iunet.evaluation.evaluate import evaluate_dense
 
 snakemake = start(globals())
-params = snakemake.params
 
 evaluate_dense(
     inputs=dict(snakemake.input.items()),
     output=snakemake.output[0],
     run=run_name(snakemake),
-    augment=params.augment,
     settings={},
     device=torch_device(snakemake),
 )

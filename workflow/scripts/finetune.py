@@ -12,7 +12,6 @@ finetune(
     output=dict(snakemake.output.items()),
     run=run_name(snakemake),
     settings=FinetuneSettings(**params.settings),
-    augment=params.augment,
     device=torch_device(snakemake),
     identity=identity(snakemake),
     checkpoint_s=snakemake.config["train"]["checkpoint_s"],

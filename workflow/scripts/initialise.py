@@ -2,7 +2,7 @@
 
 from _job import start
 
-from iunet.training.supernet import write_initial
+from iunet.training.initial import write_initial
 
 snakemake = start(globals())
 
