@@ -35,7 +35,7 @@ def main() -> None:
     jobs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for benchmark in sorted((root / "benchmarks").rglob("*.tsv")):
         stage = benchmark.relative_to(root / "benchmarks").parts[0]
-        rule = benchmark.stem if stage == "runs" else stage
+        rule = benchmark.stem.split("-")[0] if stage == "runs" else stage
         jobs[rule].append((wall_seconds(benchmark), training_seconds(root, benchmark)))
     print(f"{'rule':14}{'jobs':>6}{'wall s':>9}{'training s':>12}{'overhead s':>12}   (medians)")
     for rule, times in jobs.items():
