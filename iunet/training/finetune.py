@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,15 @@ from iunet.objectives import supervised_loss
 from iunet.pruning import compress_weights, lottery_ticket, unpack_masks
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
-from iunet.training.loop import Training, accuracy, check_weights, predict, stream, train
+from iunet.training.loop import (
+    Training,
+    accuracy,
+    check_weights,
+    predict,
+    stream,
+    train,
+    training_report,
+)
 
 
 @dataclass(frozen=True)
@@ -129,20 +137,9 @@ def finetune(
     predicted = (probabilities / len(members)).argmax(dim=1).cpu().numpy()
     metrics = classification_metrics(valid.labels.cpu().numpy(), predicted)
     write_members(output["weights"], members, masks)
-    report = {
-        "run": run,
-        "dataset": description["dataset"],
-        "network": description["network"],
-        "settings": asdict(settings),
-        "identity": identity,
+    report = training_report(run, description, settings, identity, trained, started) | {
         "members": len(members),
         "metrics": {f"valid_{name}": value for name, value in metrics.items()},
-        "history": trained.history,
-        "times": {
-            "total_s": time.monotonic() - started,
-            "training_s": trained.seconds,
-            "resumed_at": trained.resumed_at,
-        },
         "environment": describe_environment(device),
     }
     write_json(output["report"], report)

@@ -12,7 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -162,6 +162,30 @@ def accuracy(network: Network, inputs: Inputs, part: Part) -> float:
     """Percent of rows whose label is predicted."""
     predicted = predict(network, inputs, part).argmax(dim=1)
     return 100.0 * (predicted == part.labels).double().mean().item()
+
+
+def training_report(
+    run: str,
+    description: dict[str, Any],
+    settings: Any,
+    identity: dict[str, Any],
+    trained: Trained,
+    started: float,
+) -> dict[str, Any]:
+    """What the report of every training says; `times` alone may differ between two equal runs."""
+    return {
+        "run": run,
+        "dataset": description["dataset"],
+        "network": description["network"],
+        "settings": asdict(settings),
+        "identity": identity,
+        "history": trained.history,
+        "times": {
+            "total_s": time.monotonic() - started,
+            "training_s": trained.seconds,
+            "resumed_at": trained.resumed_at,
+        },
+    }
 
 
 # ---- checkpoints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,14 @@ from iunet.pruning import proactive_initialisation
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
 from iunet.training.initial import write_tensors
-from iunet.training.loop import Training, accuracy, check_weights, stream, train
+from iunet.training.loop import (
+    Training,
+    accuracy,
+    check_weights,
+    stream,
+    train,
+    training_report,
+)
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
@@ -105,20 +112,9 @@ def train_supernet(
     write_tensors(output["weights"], state_tensors(network))
     edges = torch.logspace(LOWEST, HIGHEST, BINS + 1, dtype=torch.float64)
     write_tensors(output["histograms"], {"counts": torch.stack(counts), "edges": edges})
-    report = {
-        "run": run,
-        "dataset": description["dataset"],
-        "network": description["network"],
-        "settings": asdict(settings),
-        "identity": identity,
+    report = training_report(run, description, settings, identity, trained, started) | {
         "metrics": {"valid_accuracy": trained.history[-1]["valid_accuracy"]},
         "first_layer": description["encoder_weights"][0],
-        "history": trained.history,
-        "times": {
-            "total_s": time.monotonic() - started,
-            "training_s": trained.seconds,
-            "resumed_at": trained.resumed_at,
-        },
         "environment": describe_environment(device),
     }
     write_json(output["report"], report)

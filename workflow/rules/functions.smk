@@ -1,0 +1,235 @@
+# The functions by which rules find their inputs and parameters, stage by stage.
+
+
+# ---- what a stage depends on
+#
+# A job's parameters hold, as `upstream`, a digest of all parameters of the stages before it. Without
+# it, a job that fails after a change would pass unnoticed at the next start: its outputs are gone,
+# but Snakemake makes a missing intermediate file only for a job that has another reason to run.
+
+
+def download_id(wildcards):
+    parts = (registry_row, source_of, mirror_sha256, own_file_state, download_code)
+    return digest(*(part(wildcards) for part in parts))
+
+
+def split_id(wildcards):
+    code = science_version("iunet.data.split")
+    return digest(download_id(wildcards), split_settings(wildcards), code)
+
+
+def initial_id(wildcards):
+    parts = (split_id, network_params, init_name)
+    return digest(*(part(wildcards) for part in parts), science_version("iunet.training.initial"))
+
+
+def supernet_id(wildcards):
+    code = science_version("iunet.training.supernet")
+    parts = (initial_id, supernet_settings, supernet_augment)
+    return digest(*(part(wildcards) for part in parts), code)
+
+
+def mask_id(wildcards):
+    return digest(supernet_id(wildcards), science_version("iunet.pruning"))
+
+
+def finetune_id(wildcards):
+    """Of a subnetwork, or of a dense network, which has no mask."""
+    before = mask_id if hasattr(wildcards, "kappa") else initial_id
+    code = science_version("iunet.training.finetune")
+    return digest(before(wildcards), finetune_settings(wildcards), code)
+
+
+# ---- download
+
+
+def own_file(wildcards):
+    """The user's file that a data set is made from, so that changing it makes the set anew."""
+    dataset = REGISTRY[wildcards.dataset]
+    return dataset.location if dataset.source == "file" else []
+
+
+def own_file_state(wildcards):
+    """The content of a user's file (of a large one, its size and time)."""
+    path = Path(own_file(wildcards) or ".")
+    if not path.is_file():
+        return None
+    facts = path.stat()
+    return sha256(path) if facts.st_size < 50e6 else [facts.st_size, facts.st_mtime_ns]
+
+
+def registry_row(wildcards):
+    """The registry row as plain values: another row is another data set, and is fetched anew."""
+    dataset = REGISTRY[wildcards.dataset]
+    fields = ("name", "kind", "source", "location", "target", "categorical")
+    return {field: getattr(dataset, field) for field in fields}
+
+
+def source_of(wildcards):
+    return effective_source(REGISTRY[wildcards.dataset], MIRROR)
+
+
+def mirror_sha256(wildcards):
+    """What the mirror holds, and not where it is: a mirror may move without making data anew."""
+    if source_of(wildcards) != "mirror":
+        return None
+    if wildcards.dataset in UNAVAILABLE:
+        raise WorkflowError(
+            f"Data set '{wildcards.dataset}' is not in the mirror '{MIRROR}' (config key "
+            "data.mirror). Add it there, or set data.mirror to null to use the network."
+        )
+    return mirror_index(MIRROR)[wildcards.dataset]["sha256"]
+
+
+def download_code(wildcards):
+    return science_version("iunet.data.download", f"iunet.data.sources.{source_of(wildcards)}")
+
+
+# ---- split
+
+
+def split_settings(wildcards):
+    """The fields that iunet.data.split.split_table or split_images takes."""
+    section, kind = config["split"], REGISTRY[wildcards.dataset].kind
+    shares = {f"{part}_share": share for part, share in section[kind].items()}
+    extra = {"max_categories": section["max_categories"]} if kind == "tabular" else {}
+    return {"seed": section["seed"], **shares, **extra}
+
+
+# ---- runs
+
+
+def network_params(wildcards):
+    """The network's name and options, from its name in the path."""
+    name = wildcards.network.split("-")[0]
+    return {"name": name, "options": network_options(config, wildcards.network)}
+
+
+def init_name(wildcards):
+    return wildcards.init.removeprefix("-") or config["init"]
+
+
+def kind_of(wildcards):
+    return NETWORK_KIND[wildcards.network.split("-")[0]]
+
+
+def supernet_settings(wildcards):
+    """The fields of iunet.training.supernet.SupernetSettings."""
+    settings = parse_variant(wildcards.variant, supernet_defaults(config))
+    settings["weight"] = settings.pop("lambda")
+    return {
+        **settings,
+        "kappa": float(wildcards.kappa),
+        "objective": wildcards.objective,
+        "seed": int(wildcards.seed),
+    }
+
+
+def finetune_settings(wildcards):
+    """The fields of iunet.training.finetune.FinetuneSettings."""
+    kind = kind_of(wildcards)
+    return {
+        **parse_variant(wildcards.tuning, finetune_defaults(config, kind)),
+        "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],
+        "seed": int(wildcards.seed),
+    }
+
+
+def supernet_name(wildcards):
+    return "kappa{0.kappa}-{0.objective}{0.init}{0.variant}".format(wildcards)
+
+
+def augment(wildcards):
+    return config["augment"][kind_of(wildcards)]
+
+
+def supernet_augment(wildcards):
+    """`sup` transforms nothing, and does not depend on how others do."""
+    return None if wildcards.objective == "sup" else augment(wildcards)
+
+
+def ratio_names(wildcards):
+    """The ratios that the experiments want of a supernet; all of the config if they have it not."""
+    planned = ratios_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
+    ratios = config["prune"][kind_of(wildcards)]["ratios"]
+    return [value_text(ratio) for ratio in ratios] if planned is None else planned
+
+
+def candidate_names(wildcards):
+    """The ratios among which a method's is chosen."""
+    network = wildcards.network.split("-")[0]
+    return resolve_method(config, wildcards.method, network).ratio_names()
+
+
+def subnetworks(wildcards):
+    """Masks and weights of all ratios of a supernet, in the order of `ratio_names`."""
+    folders = [f"{SUPERNET}/ratio{name}" for name in ratio_names(wildcards)]
+    masks = [f"{SUPERNET}/ratio{name.split('-')[0]}" for name in ratio_names(wildcards)]
+    return {
+        "subnetworks": [f"{folder}/subnetwork.safetensors" for folder in folders],
+        "masks": [f"{folder}/mask.safetensors" for folder in masks],
+        "mask_reports": [f"{folder}/mask.json" for folder in masks],
+    }
+
+
+def finetune_reports(wildcards):
+    """The reports of a method's candidates, seeds within ratios."""
+    return [
+        f"{SUPERNET}/ratio{name}/finetune.json".replace("{seed}", str(seed))
+        for name in candidate_names(wildcards)
+        for seed in config["seeds"]
+    ]
+
+
+def finetune_ids(wildcards, names, seeds):
+    """Of the fine-tuned subnetworks with these ratios and seeds."""
+    ids = []
+    for name in names:
+        tuning = name[len(name.split("-")[0]) :]
+        for seed in seeds:
+            point = {**dict(wildcards.items()), "seed": str(seed), "tuning": tuning}
+            ids.append(finetune_id(SimpleNamespace(**point)))
+    return ids
+
+
+def evaluation_id(wildcards):
+    subnetworks = finetune_ids(wildcards, ratio_names(wildcards), [wildcards.seed])
+    return digest(supernet_id(wildcards), subnetworks)
+
+
+def candidates_id(wildcards):
+    return digest(finetune_ids(wildcards, candidate_names(wildcards), config["seeds"]))
+
+
+def selection_metric(wildcards):
+    return config["prune"][kind_of(wildcards)]["select_by"]
+
+
+def experiment_results():
+    """Every evaluation and every choice of a ratio that the experiments ask for."""
+    results = {}
+    for run in PLANNED:
+        folder = f"<results>/runs/{run.dataset}/{run.method.network}/{run.method.supernet}"
+        for seed in config["seeds"]:
+            results[f"{folder}/seed{seed}/evaluation.json"] = None
+        if run.method.ratios:
+            results[f"{folder}/selection-{run.method.name}.json"] = None
+    return list(results)
+
+
+# ---- aggregate
+
+
+def available_datasets(table):
+    return [name for name in datasets_of_table(config, table) if name not in UNAVAILABLE]
+
+
+def table_params(table):
+    """Which data sets the table shows, and why some of them will be missing."""
+    names = datasets_of_table(config, table)
+    available = available_datasets(table)
+    return {
+        "upstream": digest(*(split_id(SimpleNamespace(dataset=name)) for name in available)),
+        "datasets": names,
+        "missing": {name: UNAVAILABLE[name] for name in names if name in UNAVAILABLE},
+    }
