@@ -14,6 +14,8 @@ import functools
 import sys
 import types
 
+from iunet.compiler import bring_back_compiler
+
 MISSING_OPERATORS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -24,6 +26,7 @@ _declarations = []  # kept: torch withdraws a declaration when its Library objec
 @functools.cache
 def import_torchvision() -> types.ModuleType:
     """`import torchvision`, whatever build of torch is installed."""
+    bring_back_compiler()
     try:
         import torchvision
     except RuntimeError as error:

@@ -307,7 +307,7 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
         code = (
             f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
             "from pathlib import Path; from toy_run import Toy, result; import torch\n"
-            "from iunet.training.environment import leave_out_compiler\n"
+            "from iunet.compiler import leave_out_compiler\n"
             "torch.set_num_threads(1)\n"
             f"if {leave_out}: leave_out_compiler()\n"
             f"toy = Toy(Path({str(tmp_path / str(leave_out))!r})); toy.initialise()\n"
@@ -321,3 +321,16 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
         assert imported == str(not leave_out)
         digests.append(digest)
     assert digests[0] == digests[1]
+
+
+def test_torchvision_brings_the_compiler_back():
+    """resnet18 is built after torch is set up, and its optimiser works."""
+    code = (
+        "from iunet.training.environment import set_up_torch; set_up_torch('cpu', 1, 1)\n"
+        "from iunet.networks import NetworkSpec, build_network; import torch\n"
+        "network = build_network(NetworkSpec('resnet18', 3, side=16, width=0.0625))\n"
+        "optimiser = torch.optim.SGD(network.parameters(), lr=0.1, fused=True)\n"
+        "network(torch.randn(4, 3, 16, 16)).sum().backward(); optimiser.step(); print('stepped')"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert output.stdout == "stepped\n", output.stderr

@@ -6,12 +6,12 @@ import contextlib
 import ctypes
 import platform
 import sys
-import types
 from typing import Any
 
 import torch
 
 from iunet import __version__
+from iunet.compiler import leave_out_compiler
 from iunet.device import resolve_device
 from iunet.errors import UserError
 
@@ -54,21 +54,6 @@ def keep_freed_memory() -> None:
         libc = ctypes.CDLL("libc.so.6")
         libc.mallopt(M_MMAP_MAX, 0)
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-
-
-def leave_out_compiler() -> None:
-    """Keep `torch._dynamo` out of a job that compiles nothing.
-
-    Every optimiser imports it, at 1.7 s per job, as long as importing torch itself, only to tell
-    the compiler where to stop. The stand-in has the two functions they call, and computes nothing,
-    so results stay the same (tests/test_training.py).
-    """
-    if "torch._dynamo" in sys.modules:
-        return
-    stand_in = types.ModuleType("torch._dynamo")
-    stand_in.graph_break = lambda *_, **__: None
-    stand_in.disable = lambda function, *_, **__: function
-    sys.modules["torch._dynamo"] = torch._dynamo = stand_in
 
 
 def describe_environment(device: torch.device) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""Keeping torch's compiler out of jobs that compile nothing.
+
+Every optimiser imports `torch._dynamo`, at 1.7 s per job, as long as importing torch itself takes,
+only to tell the compiler where to stop. A stand-in with the two functions that they call computes
+nothing, so results stay the same (tests/test_training.py). Whoever needs the real one, as
+torchvision does when it is imported, brings it back.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+NAME = "torch._dynamo"
+
+
+class StandIn(types.ModuleType):
+    """What an optimiser asks of `torch._dynamo`."""
+
+    def graph_break(self, *_, **__) -> None:
+        pass
+
+    def disable(self, function, *_, **__):
+        return function
+
+
+def leave_out_compiler() -> None:
+    """Put the stand-in where the compiler would be, unless that is imported already."""
+    import torch
+
+    if NAME not in sys.modules:
+        sys.modules[NAME] = torch._dynamo = StandIn(NAME)
+
+
+def bring_back_compiler() -> None:
+    """Remove the stand-in, if it is there: the next import finds the compiler itself."""
+    if isinstance(sys.modules.get(NAME), StandIn):
+        import torch
+
+        del sys.modules[NAME], torch._dynamo
