@@ -1,5 +1,6 @@
 # What all rules share: the checked config, the registry of data sets, paths and wildcards.
 
+import functools
 import sys
 from pathlib import Path
 from types import SimpleNamespace

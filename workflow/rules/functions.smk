@@ -49,13 +49,17 @@ def own_file(wildcards):
     return dataset.location if dataset.source == "file" else []
 
 
-def own_file_state(wildcards):
-    """The content of a user's file (of a large one, its size and time)."""
-    path = Path(own_file(wildcards) or ".")
-    if not path.is_file():
+@functools.cache  # every job of a data set asks, at every planning
+def file_state(path):
+    """The content of a file (of a large one, its size and time); None if there is none."""
+    if not Path(path).is_file():
         return None
-    facts = path.stat()
+    facts = Path(path).stat()
     return sha256(path) if facts.st_size < 50e6 else [facts.st_size, facts.st_mtime_ns]
+
+
+def own_file_state(wildcards):
+    return file_state(own_file(wildcards) or "")
 
 
 def registry_row(wildcards):
