@@ -19,6 +19,7 @@ include: "workflow/rules/split.smk"
 include: "workflow/rules/supernet.smk"
 include: "workflow/rules/prune.smk"
 include: "workflow/rules/finetune.smk"
+include: "workflow/rules/tune.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/aggregate.smk"
 

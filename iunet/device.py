@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import platform
+import sys
 from pathlib import Path
+from typing import Any
 
+from iunet import __version__
 from iunet.errors import UserError
 
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
@@ -34,3 +39,15 @@ def gpus_per_training_job(wanted: str) -> int:
     0 on a CPU, so that jobs run side by side; with a GPU 1, so that `--resources gpu=N` counts.
     """
     return int(resolve_device(wanted) == "cuda")
+
+
+def describe_machine(device: str, threads: int, *packages: str) -> dict[str, Any]:
+    """Versions and hardware, for the report of a run that may not have torch."""
+    versions = {name: importlib.metadata.version(name) for name in packages}
+    return {
+        "device": platform.machine(),
+        "device_type": device,
+        "threads": threads,
+        "versions": {"iunet": __version__, "python": platform.python_version(), **versions},
+        "platform": sys.platform,
+    }

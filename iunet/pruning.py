@@ -71,22 +71,45 @@ def lottery_ticket(initial: dict[str, Any], masks: dict[str, Any]) -> dict[str, 
     return {name: w * masks[name] if name in masks else w for name, w in initial.items()}
 
 
+def surviving_masks(weights: Arrays, names: list[str]) -> Arrays:
+    """The mask of β-LASSO: the weights that its training left."""
+    return {name: weights[name] != 0 for name in names}
+
+
 def prune_supernet(
     supernet: str | Path,
+    supernet_report: str | Path,
     initial: str | Path,
     description: str | Path,
-    ratio: float,
+    ratio: float | None,
     run: str,
     output: dict[str, str],
 ) -> None:
-    """The prune stage: the mask of a trained supernet, as packed bits, and a report on it."""
+    """The prune stage: the mask of a trained supernet, as packed bits, and a report on it.
+
+    Without a ratio the surviving weights are kept. `failed` in the report says why there is no
+    subnetwork, if there is none; the stages after it pass that on.
+    """
     facts = read_json(description)
     names = facts["encoder_weights"]
-    masks = magnitude_masks(read_arrays(supernet, *names), names, ratio)
-    initial_masks = magnitude_masks(read_arrays(initial, *names), names, ratio)
+    weights = read_arrays(supernet, *names)
+    masks = (
+        surviving_masks(weights, names) if ratio is None else magnitude_masks(weights, names, ratio)
+    )
+    n = sum(mask.size for mask in masks.values())
+    n_kept = sum(int(np.count_nonzero(mask)) for mask in masks.values())
+    same_size = ratio if ratio is not None else n / max(n_kept, 1)
+    initial_masks = magnitude_masks(read_arrays(initial, *names), names, same_size)
     write_arrays(output["mask"], pack_masks(masks))
+    failed = read_json(supernet_report).get("failed")
+    head = {
+        "run": run,
+        "dataset": facts["dataset"],
+        "seed": facts["seed"],
+        "ratio": ratio,
+        "failed": failed or (None if n_kept else "every weight died"),
+    }
     n_other = facts["n_parameters"] - facts["n_encoder_weights"]
-    head = {"run": run, "dataset": facts["dataset"], "seed": facts["seed"], "ratio": ratio}
     write_json(output["report"], head | mask_report(masks, initial_masks, n_other))
 
 

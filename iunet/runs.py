@@ -5,7 +5,11 @@ experiment, and whatever differs from the config's default is in it:
 
     runs/cifar10/mlp_vis/kappa0.25-ilo/seed0/ratio8/
     runs/cifar10/mlp_vis-alpha4/kappa0.25-ilo-lambda0.5/seed0/ratio8-weight_decay0.1/
+    runs/cifar10/mlp_vis/kappa1-lasso0.00001/seed0/survivors/
     runs/vehicle/mlp_tab/dense-glorot/seed0/
+    runs/vehicle/xgb/seed0/
+
+β-LASSO is an objective whose name holds its l1; its cut has no ratio, but keeps what survives.
 
 Methods that mean the same run share its path, so nothing is trained twice. A path says everything,
 so Snakemake can be asked for any point, whether or not a method of the config names it. Imported at
@@ -26,7 +30,9 @@ from iunet.errors import UserError, nearest
 
 INITS = ("torch_default", "he_normal", "glorot")
 OBJECTIVES = ("sup", "scl", "ilo")
-BUILT_RECIPES = ("iunet", "dense")
+# Recipes that search their hyperparameters, and how many they have (40·D trials in the paper).
+TUNED = {"xgb": 15, "tabnet": 11, "mlp_c": 19}
+SURVIVORS = "survivors"  # the cut of β-LASSO
 NETWORK_KIND = {"mlp_vis": "vision", "cnn": "vision", "resnet18": "vision", "mlp_tab": "tabular"}
 VALUE = r"[0-9.]+|on|off"
 
@@ -87,6 +93,17 @@ def supernet_defaults(config: dict) -> dict[str, Any]:
     } | optimiser
 
 
+def lasso_defaults(config: dict) -> dict[str, Any]:
+    """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
+    section = config["beta_lasso"]
+    return {
+        "beta": section["beta"],
+        "epochs": config["train"]["supernet"]["epochs"],
+        "batch_size": config["train"]["batch_size"],
+        "lr": section["optimiser"]["lr"],
+    }
+
+
 def finetune_defaults(config: dict, kind: str) -> dict[str, Any]:
     section = dict(config["train"][f"finetune_{kind}"])
     optimiser = section.pop("optimiser")
@@ -102,19 +119,43 @@ class Method:
     """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
 
     name: str
-    recipe: str  # iunet (supernet, prune, finetune) or dense
-    network: str  # mlp_vis, mlp_vis-alpha4
-    supernet: str  # kappa0.25-ilo, or dense
-    tuning: str  # what differs in the fine-tuning
-    ratios: tuple[float, ...]  # compression ratios; none if the supernet is the result
+    recipe: str  # iunet (supernet, prune, finetune), beta_lasso (likewise), dense, or a tuned one
+    network: str  # mlp_vis, mlp_vis-alpha4; xgb
+    supernets: tuple[str, ...] = ()  # kappa0.25-ilo; one for each l1 of β-LASSO; dense
+    cuts: tuple[str, ...] = ()  # ratio8, survivors; none if the supernet is the result
 
-    def ratio_names(self) -> list[str]:
-        return [f"{value_text(ratio)}{self.tuning}" for ratio in self.ratios]
+    def candidates(self) -> list[tuple[str, str]]:
+        """The subnetworks among which one is chosen on validation data: (supernet, cut)."""
+        return [(supernet, cut) for supernet in self.supernets for cut in self.cuts]
+
+    def tuning(self) -> str:
+        """What differs in the fine-tuning, as the names of the cuts say it."""
+        return tuning_of(self.cuts[0]) if self.cuts else ""
+
+
+def tuning_of(cut: str) -> str:
+    """`-weight_decay0.1` of `ratio8-weight_decay0.1`."""
+    return cut[len(cut.split("-")[0]) :]
+
+
+def ratio_of(cut: str) -> float | None:
+    """The ratio in the name of a cut, `ratio8` or `ratio8-weight_decay0.1`; None of survivors."""
+    name = cut.split("-")[0]
+    return None if name == SURVIVORS else float(name.removeprefix("ratio"))
+
+
+def l1_of(supernet: str) -> float | None:
+    """The l1 in the name of a supernet, `kappa1-lasso0.00001`; None of one that has none."""
+    found = re.match(r"kappa[0-9.]+-lasso([0-9.]+)", supernet)
+    return float(found[1]) if found else None
 
 
 def resolve_method(config: dict, name: str, network: str) -> Method:
     """The method of that name on a network, its defaults filled in."""
     row = config["methods"][name]
+    recipe = row.get("recipe", "iunet")
+    if recipe in TUNED:
+        return _tuned_method(name, row)
     kind = NETWORK_KIND[network]
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])
@@ -123,11 +164,10 @@ def resolve_method(config: dict, name: str, network: str) -> Method:
     defaults = finetune_defaults(config, kind)
     finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
     tuning = variant_text(finetune, defaults)
-    recipe = row.get("recipe", "iunet")
-    if recipe not in BUILT_RECIPES:
-        raise UserError(f"The recipe '{recipe}' of method '{name}' is not built yet.")
     if recipe == "dense":
-        return Method(name, "dense", network_name, f"dense{init_text}{tuning}", tuning, ())
+        return Method(name, recipe, network_name, (f"dense{init_text}{tuning}",))
+    if recipe == "beta_lasso":
+        return _lasso_method(config, name, network_name, init_text, tuning)
     for key in ("kappa", "objective"):
         if key not in row:
             raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
@@ -138,7 +178,35 @@ def resolve_method(config: dict, name: str, network: str) -> Method:
     ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
     for ratio in ratios:
         _check_exact(ratio, f"methods.{name}.ratios")
-    return Method(name, "iunet", network_name, supernet, tuning, tuple(ratios))
+    cuts = tuple(f"ratio{value_text(ratio)}{tuning}" for ratio in ratios)
+    return Method(name, recipe, network_name, (supernet,), cuts)
+
+
+def _tuned_method(name: str, row: dict[str, Any]) -> Method:
+    if extra := sorted(set(row) - {"recipe"}):
+        raise UserError(
+            f"The config key 'methods.{name}.{extra[0]}' is not for the recipe '{row['recipe']}', "
+            "which searches its hyperparameters itself (config section 'tuning')."
+        )
+    return Method(name, row["recipe"], row["recipe"])
+
+
+def _lasso_method(config: dict, name: str, network: str, init_text: str, tuning: str) -> Method:
+    """One supernet for each l1 of the grid."""
+    row = config["methods"][name]
+    for key in ("kappa", "objective", "ratios", "prune"):
+        if key in row:
+            raise UserError(
+                f"The config key 'methods.{name}.{key}' is not for the recipe 'beta_lasso', which "
+                "has its own loss and keeps the weights that survive it."
+            )
+    defaults = lasso_defaults(config)
+    own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
+    variant = init_text + variant_text(own, defaults)
+    for l1 in config["beta_lasso"]["l1"]:
+        _check_exact(l1, "beta_lasso.l1")
+    supernets = (f"kappa1-lasso{value_text(l1)}{variant}" for l1 in config["beta_lasso"]["l1"])
+    return Method(name, "beta_lasso", network, tuple(supernets), (f"{SURVIVORS}{tuning}",))
 
 
 def initialisation(config: dict, row: dict[str, Any], network: str) -> str:
@@ -150,16 +218,16 @@ def config_with_row(config: dict, name: str, network: str) -> dict:
     """The config with a row's changes where their defaults are, to be checked like these."""
     changed, row = copy.deepcopy(config), config["methods"][name]
     changed["networks"][network] |= row.get("network", {})
-    for key, stage in {
-        "supernet": "supernet",
-        "finetune": f"finetune_{NETWORK_KIND[network]}",
-    }.items():
-        section = changed["train"][stage]
+    train = changed["train"]
+    lasso = [changed["beta_lasso"]] if row.get("recipe") == "beta_lasso" else []
+    places = {
+        "supernet": [*lasso, train["supernet"]],
+        "finetune": [train[f"finetune_{NETWORK_KIND[network]}"]],
+    }
+    for key, sections in places.items():
+        known = [part for section in sections for part in (section, section["optimiser"])]
         for option, value in row.get(key, {}).items():
-            if option == "batch_size":
-                changed["train"][option] = value
-            else:
-                (section if option in section else section["optimiser"])[option] = value
+            next(part for part in (*known, train) if option in part)[option] = value
     return changed
 
 
@@ -185,6 +253,8 @@ def _check_exact(value: float | bool, key: str) -> None:
 
 def method_parameters(config: dict, method: Method) -> dict[str, Any]:
     """Exact values of all that a row decides, to find rows that a path cannot tell apart."""
+    if method.recipe in TUNED:
+        return {}
     row = config["methods"][method.name]
     kind = NETWORK_KIND[method.network.split("-")[0]]
     return {
@@ -192,9 +262,13 @@ def method_parameters(config: dict, method: Method) -> dict[str, Any]:
         "init": initialisation(config, row, method.network.split("-")[0]),
         "kappa": row.get("kappa"),
         "objective": row.get("objective"),
-        "supernet": supernet_defaults(config) | row.get("supernet", {}),
+        "supernet": _supernet_defaults_of(config, method) | row.get("supernet", {}),
         "finetune": finetune_defaults(config, kind) | row.get("finetune", {}),
     }
+
+
+def _supernet_defaults_of(config: dict, method: Method) -> dict[str, Any]:
+    return (lasso_defaults if method.recipe == "beta_lasso" else supernet_defaults)(config)
 
 
 # ---- experiments: which methods run on which data
@@ -234,6 +308,11 @@ def plan(config: dict, registry: dict[str, Dataset]) -> list[Planned]:
                     )
                 method = resolve_method(config, method_name, network)
                 for dataset in datasets:
+                    if method.recipe in TUNED and registry[dataset].kind != "tabular":
+                        raise UserError(
+                            f"The config key 'experiments.{name}' runs {method_name} on "
+                            f"'{dataset}', which is no table: {method.recipe} is for tables only."
+                        )
                     if registry[dataset].kind != NETWORK_KIND[network]:
                         raise UserError(
                             f"The config key 'experiments.{name}' runs {network} on '{dataset}', "
@@ -249,30 +328,29 @@ def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
     seen: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
     for method in sorted(methods, key=lambda method: (method.name, method.network)):
         parameters = method_parameters(config, method)
-        path = (method.network, method.supernet, method.tuning)
-        other, theirs = seen.setdefault(path, (method.name, parameters))
-        different = [key for key in parameters if parameters[key] != theirs[key]]
-        if different:
-            raise UserError(
-                f"The methods '{other}' and '{method.name}' differ in {', '.join(different)}, but "
-                f"both would write to runs/<dataset>/{method.network}/{method.supernet}/. Make "
-                "them equal, or remove one of the two."
-            )
+        for supernet in method.supernets:
+            path = (method.network, supernet, method.tuning())
+            other, theirs = seen.setdefault(path, (method.name, parameters))
+            different = [key for key in parameters if parameters[key] != theirs[key]]
+            if different:
+                raise UserError(
+                    f"The methods '{other}' and '{method.name}' differ in {', '.join(different)}, "
+                    f"but both would write to runs/<dataset>/{method.network}/{supernet}/. Make "
+                    "them equal, or remove one of the two."
+                )
 
 
-def ratios_of(
-    planned: list[Planned], dataset: str, network: str, supernet: str
-) -> list[str] | None:
-    """The names of all ratios that some method wants of a supernet, in ascending order.
+def cuts_of(planned: list[Planned], dataset: str, network: str, supernet: str) -> list[str] | None:
+    """The names of all cuts that some method wants of a supernet, in ascending order.
 
     None if no method has this supernet; an empty list if those that have it do not prune.
     """
-    point = (dataset, network, supernet)
     using = [
         run.method
         for run in planned
-        if (run.dataset, run.method.network, run.method.supernet) == point
+        if (run.dataset, run.method.network) == (dataset, network)
+        and supernet in run.method.supernets
     ]
-    names = {name for method in using for name in method.ratio_names()}
-    ordered = sorted(names, key=lambda name: (parse_value(re.match(VALUE, name)[0]), name))
+    names = {cut for method in using for cut in method.cuts}
+    ordered = sorted(names, key=lambda name: (ratio_of(name) or 0, name))
     return ordered if using else None

@@ -105,10 +105,16 @@ class Toy:
         )
         return self.folder / to
 
-    def prune(self, ratio: float, supernet: str = "supernet") -> None:
-        output = {key: self.path(f"mask/{key}") for key in ("mask", "report")}
-        weights = (self.path(f"{supernet}/weights"), self.path("initial/weights"))
-        prune_supernet(*weights, self.path("initial/description"), ratio, "toy", output)
+    def prune(self, ratio: float | None, supernet: str = "supernet") -> None:
+        prune_supernet(
+            self.path(f"{supernet}/weights"),
+            self.path(f"{supernet}/report"),
+            self.path("initial/weights"),
+            self.path("initial/description"),
+            ratio,
+            "toy",
+            {key: self.path(f"mask/{key}") for key in ("mask", "report")},
+        )
 
     def finetune(
         self, to: str = "finetune", dense: bool = False, checkpoint_s: float = 0, **changes

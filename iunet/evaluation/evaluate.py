@@ -94,38 +94,44 @@ def evaluate_supernet(
 ) -> None:
     """Evaluate a supernet without pruning, and its fine-tuned subnetworks (one per ratio).
 
-    Each of `subnetworks` has its name (`8`) and the paths of its mask, mask_report and weights.
+    Each of `subnetworks` has its name (`ratio8`) and paths of its mask, mask_report and weights.
     """
     evaluation = Evaluation(inputs, augment, device)
     supernet = load_file(inputs["supernet"], device=str(device))
+    failed = read_json(inputs["supernet_report"])["failed"]
     results = [
         {
             "stage": "supernet",
             "ratio": 1,
-            "metrics": evaluation.metrics([supernet]),
+            "failed": failed,
+            "metrics": {} if failed else evaluation.metrics([supernet]),
             "consistency": evaluation.consistency({}),
             "sizes": evaluation.sizes({}, members=1),
             "disconnected": False,
         }
     ]
     for subnetwork in subnetworks:
-        masks = read_masks(subnetwork["mask"], subnetwork["mask_report"])
-        members = read_members(subnetwork["weights"], masks, device)
-        mask_report = read_json(subnetwork["mask_report"])
-        results.append(
-            {
-                "stage": "subnetwork",
-                "name": subnetwork["name"],
-                "ratio": mask_report["ratio"],
-                "metrics": evaluation.metrics(members),
-                "consistency": evaluation.consistency(masks),
-                "sizes": evaluation.sizes(masks, len(members)),
-                "disconnected": mask_report["disconnected"],
-                "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
-            }
-        )
+        results.append(_evaluate_subnetwork(evaluation, subnetwork))
     _log(run, results)
     write_json(output, evaluation.report(run, results, settings))
+
+
+def _evaluate_subnetwork(evaluation: Evaluation, subnetwork: dict[str, Any]) -> dict[str, Any]:
+    masks = read_masks(subnetwork["mask"], subnetwork["mask_report"])
+    mask_report = read_json(subnetwork["mask_report"])
+    members = read_members(subnetwork["weights"], masks, evaluation.device)
+    failed = mask_report["failed"]
+    return {
+        "stage": "subnetwork",
+        "name": subnetwork["name"],
+        "ratio": mask_report["ratio"],
+        "failed": failed,
+        "metrics": {} if failed else evaluation.metrics(members),
+        "consistency": {} if failed else evaluation.consistency(masks),
+        "sizes": evaluation.sizes(masks, len(members)),
+        "disconnected": mask_report["disconnected"],
+        "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
+    }
 
 
 def evaluate_dense(
@@ -141,6 +147,7 @@ def evaluate_dense(
     result = {
         "stage": "dense",
         "ratio": 1,
+        "failed": None,
         "metrics": evaluation.metrics(members),
         "sizes": evaluation.sizes({}, len(members)),
         "disconnected": False,
@@ -160,6 +167,9 @@ def read_members(
 def _log(run: str, results: list[dict[str, Any]]) -> None:
     for result in results:
         metrics = result["metrics"]
+        if result["failed"]:
+            log.warning("%s %s failed: %s", run, result["stage"], result["failed"])
+            continue
         log.info(
             "%s %s ratio %s: test accuracy %.3f, balanced %.3f",
             run,

@@ -26,6 +26,7 @@ from iunet.pruning import compress_weights, lottery_ticket, unpack_masks
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
 from iunet.training.loop import (
+    Trained,
     Training,
     accuracy,
     check_weights,
@@ -89,6 +90,13 @@ def finetune(
     """Fine-tune the subnetwork of a mask (`inputs` names none for the dense network)."""
     started = time.monotonic()
     description = read_json(inputs["description"])
+    checkpoint = Checkpoint(Path(output["weights"]).with_name("finetune.checkpoint"), identity)
+    if "mask" in inputs and (failed := read_json(inputs["mask_report"])["failed"]):
+        nothing = Trained([], {}, 0.0, [])
+        report = training_report(run, description, settings, identity, nothing, started)
+        write_arrays(output["weights"], {})
+        write_json(output["report"], report | {"failed": failed, "members": 0, "metrics": {}})
+        return
     train_part, valid = (load_part(inputs[part], device) for part in ("train", "valid"))
     prepare = make_inputs(read_json(inputs["preprocessing"]), None, train_part)
     network = build_network(NetworkSpec(**description["network"])).to(device)
@@ -111,7 +119,6 @@ def finetune(
         member = snapshots.index(epoch + 1)
         return {f"{member}/{name}": t.clone() for name, t in state_tensors(network).items()}
 
-    checkpoint = Checkpoint(Path(output["weights"]).with_name("finetune.checkpoint"), identity)
     training = Training(
         run,
         network,
@@ -138,6 +145,7 @@ def finetune(
     metrics = classification_metrics(valid.labels.cpu().numpy(), predicted)
     write_members(output["weights"], members, masks)
     report = training_report(run, description, settings, identity, trained, started) | {
+        "failed": None,
         "members": len(members),
         "metrics": {f"valid_{name}": value for name, value in metrics.items()},
         "environment": describe_environment(device),

@@ -1,4 +1,4 @@
-"""The supernet stage: θ†, scaled by κ (PIS) and trained with `sup`, `scl` or `ilo`."""
+"""The supernet stage: θ†, scaled by κ (PIS) and trained with `sup`, `scl`, `ilo` or β-LASSO."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from iunet.artifacts import read_json, write_json
+from iunet.baselines.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.data.load import load_part, make_inputs
-from iunet.networks import NetworkSpec, build_network, encoder_weights, state_tensors
+from iunet.errors import one_line
+from iunet.networks import Network, NetworkSpec, build_network, encoder_weights, state_tensors
 from iunet.objectives import supernet_loss
 from iunet.pruning import proactive_initialisation
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
 from iunet.training.initial import write_tensors
 from iunet.training.loop import (
+    Diverged,
+    Trained,
     Training,
     accuracy,
     check_weights,
@@ -39,14 +43,16 @@ class SupernetSettings:
     """A supernet's coordinates and hyperparameters."""
 
     kappa: float  # PIS multiplier
-    objective: str  # sup, scl or ilo
-    weight: float  # λ of L_nce
+    objective: str  # sup, scl, ilo or lasso
     epochs: int
     batch_size: int
     lr: float
-    momentum: float
-    nesterov: bool
     seed: int
+    weight: float = 0.0  # λ of L_nce
+    momentum: float = 0.0
+    nesterov: bool = False
+    l1: float = 0.0  # β-LASSO
+    beta: float = 0.0  # β-LASSO: weights below β · l1 become zero
 
 
 def train_supernet(
@@ -81,44 +87,66 @@ def train_supernet(
             prepare.prepare(raw),
             train_part.labels[rows],
             lambda: prepare.transformed(raw, generators["g"]),
-            settings.objective,
+            "sup" if settings.objective == "lasso" else settings.objective,
             settings.weight,
         )
 
-    optimiser = torch.optim.SGD(
-        network.parameters(),
-        lr=settings.lr,
-        momentum=settings.momentum,
-        nesterov=settings.nesterov,
-        fused=True,
-    )
     checkpoint = Checkpoint(Path(output["weights"]).with_name("supernet.checkpoint"), identity)
     training = Training(
         run,
         network,
-        optimiser,
+        make_optimiser(network, settings),
         settings.epochs,
         settings.batch_size,
         len(train_part),
         loss,
         validate=lambda: accuracy(network, prepare, valid),
         generators=generators,
+        lr_at=cosine_to_zero(settings.lr, settings.epochs)
+        if settings.objective == "lasso"
+        else None,
         keep=lambda epoch: {f"histogram/{epoch + 1}": magnitude_histogram(weights)},
     )
-    trained = train(training, checkpoint, checkpoint_s)
-    check_weights(run, network)
+    failed = None
+    try:
+        trained = train(training, checkpoint, checkpoint_s)
+        check_weights(run, network)
+    except Diverged as error:
+        if settings.objective != "lasso":
+            raise
+        # One l1 of a grid: the others go on, and this one is not chosen.
+        failed, trained = one_line(error), Trained([], {}, 0.0, [])
+        log.warning("%s", failed)
+        for tensor in network.state_dict().values():
+            tensor.zero_()
     histograms |= trained.kept
-    counts = [histograms[f"histogram/{epoch}"].cpu() for epoch in range(settings.epochs + 1)]
+    counts = [histograms[f"histogram/{epoch}"].cpu() for epoch in range(len(histograms))]
     write_tensors(output["weights"], state_tensors(network))
     edges = torch.logspace(LOWEST, HIGHEST, BINS + 1, dtype=torch.float64)
     write_tensors(output["histograms"], {"counts": torch.stack(counts), "edges": edges})
     report = training_report(run, description, settings, identity, trained, started) | {
-        "metrics": {"valid_accuracy": trained.history[-1]["valid_accuracy"]},
+        "failed": failed,
+        "metrics": {} if failed else {"valid_accuracy": trained.history[-1]["valid_accuracy"]},
         "first_layer": description["encoder_weights"][0],
         "environment": describe_environment(device),
     }
     write_json(output["report"], report)
     checkpoint.remove()
+
+
+def make_optimiser(network: Network, settings: SupernetSettings) -> torch.optim.Optimizer:
+    if settings.objective == "lasso":
+        encoder = encoder_weights(network).values()
+        return BetaLasso(
+            network.parameters(), encoder, lr=settings.lr, l1=settings.l1, beta=settings.beta
+        )
+    return torch.optim.SGD(
+        network.parameters(),
+        lr=settings.lr,
+        momentum=settings.momentum,
+        nesterov=settings.nesterov,
+        fused=True,
+    )
 
 
 def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:

@@ -27,19 +27,29 @@ from iunet.runs import (
     INITS,
     NETWORK_KIND,
     OBJECTIVES,
+    SURVIVORS,
+    TUNED,
     config_with_row,
+    cuts_of,
     finetune_defaults,
+    lasso_defaults,
     network_options,
     parse_variant,
     plan,
-    ratios_of,
+    ratio_of,
     resolve_method,
     supernet_defaults,
+    tuning_of,
     value_text,
     variant_pattern,
 )
 from iunet.paper import paper_digest
 from iunet.science_version import digest, science_version
+
+LEARNER_CODE = {
+    learner: science_version(f"iunet.baselines.{learner}", "iunet.baselines.tuning")
+    for learner in TUNED
+}
 
 config.update(restore_numbers(config))
 
@@ -71,11 +81,14 @@ for method, network in sorted({(r.method.name, r.method.network.split("-")[0]) f
 TABLES = ["table8", "table9"]
 TRAINING_GPUS = gpus_per_training_job(config["device"])
 
-# Where runs lie (iunet/runs.py): the path of a supernet's seed, and of a dense network's.
+# Where runs lie (iunet/runs.py): the path of a supernet's seed, of a dense network's, of a tuned
+# baseline's, and of its study.
 SUPERNET_RUN = "runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/seed{seed}"
 DENSE_RUN = "runs/{dataset}/{network}/dense{init}{tuning}/seed{seed}"
 SUPERNET, DENSE = f"<results>/{SUPERNET_RUN}", f"<results>/{DENSE_RUN}"
 SUPERNET_LOG, DENSE_LOG = f"<logs>/{SUPERNET_RUN}", f"<logs>/{DENSE_RUN}"
+TUNED_RUN = "runs/{dataset}/{learner}/seed{seed}"
+STUDY = "runs/{dataset}/{learner}/{study}"
 SUPERNET_BENCHMARK, DENSE_BENCHMARK = f"<benchmarks>/{SUPERNET_RUN}", f"<benchmarks>/{DENSE_RUN}"
 
 
@@ -100,20 +113,31 @@ def any_network():
     return "|".join(f"{name}{variant_pattern(options)}" for name, options in networks)
 
 
+SUPERNET_KEYS = {*supernet_defaults(config), *lasso_defaults(config)}
 FINETUNE_KEYS = {*finetune_defaults(config, "vision"), *finetune_defaults(config, "tabular")}
+OBJECTIVE = rf"{any_of(OBJECTIVES)}|lasso[0-9.]+"
+INIT = "|".join(["", *(f"-{init}" for init in INITS)])
+# A supernet's name, taken apart into its wildcards.
+SUPERNET_NAME = (
+    rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{OBJECTIVE})(?P<init>{INIT})"
+    rf"(?P<variant>{variant_pattern(SUPERNET_KEYS)})"
+)
 
 
 wildcard_constraints:
     dataset=any_of(REGISTRY),
     network=any_network(),
     kappa=r"[0-9.]+",
-    objective=any_of(OBJECTIVES),
-    init="|".join(["", *(f"-{init}" for init in INITS)]),
-    variant=variant_pattern(supernet_defaults(config)),
+    objective=OBJECTIVE,
+    init=INIT,
+    variant=variant_pattern(SUPERNET_KEYS),
     tuning=variant_pattern(FINETUNE_KEYS),
     method=any_of(config["methods"]),
+    learner=any_of(TUNED),
+    study=r"tuning(-seed[0-9]+)?",
+    worker=r"[0-9]+",
     seed=r"[0-9]+",
-    ratio=r"[0-9.]+",
+    cut=rf"ratio[0-9.]+|{SURVIVORS}",
 
 
 def used_datasets():

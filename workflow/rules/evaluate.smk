@@ -1,5 +1,5 @@
-# evaluate: the only rules that read test data. One job serves all ratios of a supernet. The choice of
-# a ratio reads the fine-tunings' own reports, which know validation data only.
+# evaluate: the only rules that read test data. One job serves all cuts of a supernet. The choice of a
+# ratio or l1 reads the fine-tunings' own reports, which know validation data only.
 
 
 rule evaluate:
@@ -12,6 +12,7 @@ rule evaluate:
         initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
         description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
         supernet=f"{SUPERNET}/supernet.safetensors",
+        supernet_report=f"{SUPERNET}/supernet.json",
     output:
         f"{SUPERNET}/evaluation.json",
     log:
@@ -25,7 +26,7 @@ rule evaluate:
         gpu=TRAINING_GPUS,
     params:
         upstream=evaluation_id,
-        ratios=ratio_names,
+        cuts=cut_names,
         augment=augment,
         consistency=config["consistency"],
         code=science_version("iunet.evaluation.evaluate"),
@@ -64,28 +65,56 @@ rule evaluate_dense:
         "../scripts/evaluate_dense.py"
 
 
-rule select_ratio:
+rule evaluate_tuned:
+    input:
+        test="<results>/splits/{dataset}/test.safetensors",
+        preprocessing="<results>/splits/{dataset}/preprocessing.json",
+        split="<results>/splits/{dataset}/split.json",
+        model=f"<results>/{TUNED_RUN}/model.safetensors",
+        report=f"<results>/{TUNED_RUN}/refit.json",
+    output:
+        f"<results>/{TUNED_RUN}/evaluation.json",
+    log:
+        f"<logs>/{TUNED_RUN}/evaluate.log",
+    benchmark:
+        f"<benchmarks>/{TUNED_RUN}/evaluate.tsv"
+    conda:
+        "../../envs/tune.yaml"
+    threads: learner_threads
+    resources:
+        gpu=TRAINING_GPUS,
+    params:
+        upstream=refit_id,
+        settings=learner_settings,
+        code=science_version("iunet.evaluation.tuned"),
+    message:
+        "Evaluating {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
+    script:
+        "../scripts/evaluate_tuned.py"
+
+
+rule choose:
     input:
         finetune_reports,
     output:
-        "<results>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/selection-{method}.json",
+        "<results>/runs/{dataset}/{network}/selection-{method}.json",
     log:
-        "<logs>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio-{method}.log",
+        "<logs>/runs/{dataset}/{network}/choose-{method}.log",
     benchmark:
-        "<benchmarks>/runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/select_ratio-{method}.tsv"
+        "<benchmarks>/runs/{dataset}/{network}/choose-{method}.tsv"
     localrule: True
     conda:
         "../../envs/train.yaml"
     params:
         upstream=candidates_id,
-        ratios=candidate_names,
+        candidates=candidates_param,
         seeds=config["seeds"],
         metric=selection_metric,
         code=science_version("iunet.selection"),
     message:
-        "Choosing a ratio for {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
+        "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
-        "../scripts/select_ratio.py"
+        "../scripts/choose.py"
 
 
 rule experiments:

@@ -8,15 +8,15 @@ rule finetune:
         preprocessing="<results>/splits/{dataset}/preprocessing.json",
         initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
         description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
-        mask=f"{SUPERNET}/ratio{{ratio}}/mask.safetensors",
-        mask_report=f"{SUPERNET}/ratio{{ratio}}/mask.json",
+        mask=f"{SUPERNET}/{{cut}}/mask.safetensors",
+        mask_report=f"{SUPERNET}/{{cut}}/mask.json",
     output:
-        weights=f"{SUPERNET}/ratio{{ratio}}{{tuning}}/subnetwork.safetensors",
-        report=f"{SUPERNET}/ratio{{ratio}}{{tuning}}/finetune.json",
+        weights=f"{SUPERNET}/{{cut}}{{tuning}}/subnetwork.safetensors",
+        report=f"{SUPERNET}/{{cut}}{{tuning}}/finetune.json",
     log:
-        f"{SUPERNET_LOG}/ratio{{ratio}}{{tuning}}/finetune.log",
+        f"{SUPERNET_LOG}/{{cut}}{{tuning}}/finetune.log",
     benchmark:
-        f"{SUPERNET_BENCHMARK}/ratio{{ratio}}{{tuning}}/finetune.tsv"
+        f"{SUPERNET_BENCHMARK}/{{cut}}{{tuning}}/finetune.tsv"
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
@@ -27,7 +27,7 @@ rule finetune:
         settings=finetune_settings,
         code=science_version("iunet.training.finetune"),
     message:
-        "Fine-tuning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, ratio {wildcards.ratio}"
+        "Fine-tuning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, {wildcards.cut}"
     script:
         "../scripts/finetune.py"
 

@@ -119,14 +119,14 @@ def kind_of(wildcards):
 
 def supernet_settings(wildcards):
     """The fields of iunet.training.supernet.SupernetSettings."""
+    point = {"kappa": float(wildcards.kappa), "seed": int(wildcards.seed)}
+    if wildcards.objective.startswith("lasso"):
+        settings = parse_variant(wildcards.variant, lasso_defaults(config))
+        l1 = float(wildcards.objective.removeprefix("lasso"))
+        return {**settings, **point, "objective": "lasso", "l1": l1}
     settings = parse_variant(wildcards.variant, supernet_defaults(config))
     settings["weight"] = settings.pop("lambda")
-    return {
-        **settings,
-        "kappa": float(wildcards.kappa),
-        "objective": wildcards.objective,
-        "seed": int(wildcards.seed),
-    }
+    return {**settings, **point, "objective": wildcards.objective}
 
 
 def finetune_settings(wildcards):
@@ -148,27 +148,30 @@ def augment(wildcards):
 
 
 def supernet_augment(wildcards):
-    """`sup` transforms nothing, and does not depend on how others do."""
-    return None if wildcards.objective == "sup" else augment(wildcards)
+    """`sup` and β-LASSO transform nothing, and do not depend on how others do."""
+    return augment(wildcards) if wildcards.objective in ("scl", "ilo") else None
 
 
-def ratio_names(wildcards):
-    """The ratios that the experiments want of a supernet; all of the config if they have it not."""
-    planned = ratios_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
+def cut_names(wildcards):
+    """The cuts that the experiments want of a supernet; all of the config if they have it not."""
+    planned = cuts_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
+    if planned is not None:
+        return planned
+    if wildcards.objective.startswith("lasso"):
+        return [SURVIVORS]
     ratios = config["prune"][kind_of(wildcards)]["ratios"]
-    return [value_text(ratio) for ratio in ratios] if planned is None else planned
+    return [f"ratio{value_text(ratio)}" for ratio in ratios]
 
 
-def candidate_names(wildcards):
-    """The ratios among which a method's is chosen."""
-    network = wildcards.network.split("-")[0]
-    return resolve_method(config, wildcards.method, network).ratio_names()
+def ratio_param(wildcards):
+    """None for β-LASSO, which keeps what survives."""
+    return ratio_of(wildcards.cut)
 
 
 def subnetworks(wildcards):
-    """Masks and weights of all ratios of a supernet, in the order of `ratio_names`."""
-    folders = [f"{SUPERNET}/ratio{name}" for name in ratio_names(wildcards)]
-    masks = [f"{SUPERNET}/ratio{name.split('-')[0]}" for name in ratio_names(wildcards)]
+    """Masks and weights of all cuts of a supernet, in the order of `cut_names`."""
+    folders = [f"{SUPERNET}/{name}" for name in cut_names(wildcards)]
+    masks = [f"{SUPERNET}/{name.split('-')[0]}" for name in cut_names(wildcards)]
     return {
         "subnetworks": [f"{folder}/subnetwork.safetensors" for folder in folders],
         "masks": [f"{folder}/mask.safetensors" for folder in masks],
@@ -176,49 +179,131 @@ def subnetworks(wildcards):
     }
 
 
+def evaluation_id(wildcards):
+    point = dict(wildcards.items())
+    tunings = [tuning_of(cut) for cut in cut_names(wildcards)]
+    ids = [finetune_id(SimpleNamespace(**point, tuning=tuning)) for tuning in tunings]
+    return digest(supernet_id(wildcards), cut_names(wildcards), ids)
+
+
+# ---- the choice of a ratio or l1
+
+
+def method_of(wildcards):
+    """The method of a selection, which must be one on this network."""
+    name = wildcards.network.split("-")[0]
+    method = resolve_method(config, wildcards.method, name)
+    if method.network != wildcards.network or not method.cuts:
+        raise WorkflowError(
+            f"There is nothing to choose for method '{wildcards.method}' on {wildcards.network}: "
+            f"it has {len(method.cuts)} cuts of {method.network}."
+        )
+    return method
+
+
+def candidate_folder(wildcards, supernet, cut, seed):
+    return f"<results>/runs/{wildcards.dataset}/{wildcards.network}/{supernet}/seed{seed}/{cut}"
+
+
 def finetune_reports(wildcards):
-    """The reports of a method's candidates, seeds within ratios."""
+    """The reports of a method's candidates, seeds within candidates."""
     return [
-        f"{SUPERNET}/ratio{name}/finetune.json".replace("{seed}", str(seed))
-        for name in candidate_names(wildcards)
+        f"{candidate_folder(wildcards, *candidate, seed)}/finetune.json"
+        for candidate in method_of(wildcards).candidates()
         for seed in config["seeds"]
     ]
 
 
-def finetune_ids(wildcards, names, seeds):
-    """Of the fine-tuned subnetworks with these ratios and seeds."""
-    ids = []
-    for name in names:
-        tuning = name[len(name.split("-")[0]) :]
-        for seed in seeds:
-            point = {**dict(wildcards.items()), "seed": str(seed), "tuning": tuning}
-            ids.append(finetune_id(SimpleNamespace(**point)))
-    return ids
-
-
-def evaluation_id(wildcards):
-    subnetworks = finetune_ids(wildcards, ratio_names(wildcards), [wildcards.seed])
-    return digest(supernet_id(wildcards), subnetworks)
+def candidates_param(wildcards):
+    """The names of the candidates, as [supernet, cut]."""
+    return [list(candidate) for candidate in method_of(wildcards).candidates()]
 
 
 def candidates_id(wildcards):
-    return digest(finetune_ids(wildcards, candidate_names(wildcards), config["seeds"]))
+    ids = []
+    for supernet, cut in method_of(wildcards).candidates():
+        point = re.fullmatch(SUPERNET_NAME, supernet).groupdict()
+        shared = {"dataset": wildcards.dataset, "network": wildcards.network}
+        for seed in config["seeds"]:
+            where = {**shared, **point, "seed": str(seed), "tuning": tuning_of(cut)}
+            ids.append(finetune_id(SimpleNamespace(**where)))
+    return digest(ids)
 
 
 def selection_metric(wildcards):
     return config["prune"][kind_of(wildcards)]["select_by"]
 
 
+def run_results(run):
+    """The evaluations of a planned method on its data set, and the choice among its candidates."""
+    folder = f"<results>/runs/{run.dataset}/{run.method.network}"
+    places = [f"{folder}/{supernet}" for supernet in run.method.supernets] or [folder]
+    evaluations = [
+        f"{place}/seed{seed}/evaluation.json" for place in places for seed in config["seeds"]
+    ]
+    choice = [f"{folder}/selection-{run.method.name}.json"] if run.method.cuts else []
+    return evaluations + choice
+
+
 def experiment_results():
-    """Every evaluation and every choice of a ratio that the experiments ask for."""
-    results = {}
-    for run in PLANNED:
-        folder = f"<results>/runs/{run.dataset}/{run.method.network}/{run.method.supernet}"
-        for seed in config["seeds"]:
-            results[f"{folder}/seed{seed}/evaluation.json"] = None
-        if run.method.ratios:
-            results[f"{folder}/selection-{run.method.name}.json"] = None
-    return list(results)
+    """Every evaluation and every choice of a ratio or l1 that the experiments ask for."""
+    return list(dict.fromkeys(path for run in PLANNED for path in run_results(run)))
+
+
+# ---- tuned baselines
+
+
+def learner_settings(wildcards):
+    """What a trial depends on; the budget and the threads are no part of it."""
+    section = config["tuning"][wildcards.learner]
+    others = ("trials", "per", "minutes", "threads")
+    return {key: value for key, value in section.items() if key not in others}
+
+
+def tuning_budget(wildcards):
+    section = config["tuning"][wildcards.learner]
+    return {key: section[key] for key in ("trials", "per", "minutes")}
+
+
+def learner_threads(wildcards):
+    return config["tuning"][wildcards.learner].get("threads", config["train"]["threads"])
+
+
+def learner_code(wildcards):
+    return LEARNER_CODE[wildcards.learner]
+
+
+def study_seed(wildcards):
+    """Of all trials and of the sampler: the run's own if every seed has a study."""
+    return int(wildcards.study.partition("-seed")[2] or 0)
+
+
+def study_name(wildcards):
+    """What the study's trials depend on; after a change of any of it, a new one begins.
+
+    It is a name inside the journal, and the journal is no output: raising a budget, or repeating a
+    job that was cut off, continues the study.
+    """
+    parts = (split_id, learner_settings, learner_code, study_seed)
+    facts = digest(*(part(wildcards) for part in parts))
+    return f"{wildcards.dataset}-{wildcards.learner}-{facts}"
+
+
+def study_of_seed(wildcards):
+    study = f"tuning-seed{wildcards.seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
+    return f"<results>/runs/{wildcards.dataset}/{wildcards.learner}/{study}/study.json"
+
+
+def refit_id(wildcards):
+    study = Path(study_of_seed(wildcards)).parent.name
+    point = SimpleNamespace(dataset=wildcards.dataset, learner=wildcards.learner, study=study)
+    workers = config["tuning"]["workers"]
+    return digest(study_name(point), tuning_budget(point), workers, learner_code(wildcards))
+
+
+def study_workers(wildcards):
+    folder = f"<results>/{STUDY}".format(**dict(wildcards.items()))
+    return [f"{folder}/worker{i}.json" for i in range(config["tuning"]["workers"])]
 
 
 # ---- aggregate

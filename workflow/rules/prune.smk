@@ -1,24 +1,26 @@
-# prune: the mask of a supernet at one compression ratio. Needs no torch, so it starts at once.
+# prune: the mask of a supernet at one compression ratio, or of what β-LASSO left. Needs no torch, so it starts at once.
 
 
 rule prune:
     input:
         supernet=f"{SUPERNET}/supernet.safetensors",
+        supernet_report=f"{SUPERNET}/supernet.json",
         initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
         description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
     output:
-        mask=f"{SUPERNET}/ratio{{ratio}}/mask.safetensors",
-        report=f"{SUPERNET}/ratio{{ratio}}/mask.json",
+        mask=f"{SUPERNET}/{{cut}}/mask.safetensors",
+        report=f"{SUPERNET}/{{cut}}/mask.json",
     log:
-        f"{SUPERNET_LOG}/ratio{{ratio}}/prune.log",
+        f"{SUPERNET_LOG}/{{cut}}/prune.log",
     benchmark:
-        f"{SUPERNET_BENCHMARK}/ratio{{ratio}}/prune.tsv"
+        f"{SUPERNET_BENCHMARK}/{{cut}}/prune.tsv"
     conda:
         "../../envs/train.yaml"
     params:
         upstream=supernet_id,
+        ratio=ratio_param,
         code=science_version("iunet.pruning"),
     message:
-        "Pruning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, to ratio {wildcards.ratio}"
+        "Pruning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, to {wildcards.cut}"
     script:
         "../scripts/prune.py"

@@ -71,6 +71,16 @@ def torch_device(snakemake: Any) -> Any:
     return set_up_torch(snakemake.config["device"], train["threads"], snakemake.threads)
 
 
+def machine(snakemake: Any) -> Any:
+    """Device and threads of a tuned baseline's job; torch is set up only for those that use it."""
+    from iunet.baselines.learner import Machine
+
+    device = resolve_device(snakemake.config["device"])
+    if snakemake.wildcards.learner != "xgb":
+        device = str(torch_device(snakemake))
+    return Machine(device, snakemake.threads)
+
+
 def identity(snakemake: Any) -> dict[str, Any]:
     """What makes a run this run and no other: a checkpoint of another one is not taken up."""
     return {

@@ -12,7 +12,7 @@ evaluate_supernet(
     inputs=inputs,
     subnetworks=[
         {"name": name, "weights": weights, "mask": mask, "mask_report": report}
-        for name, weights, mask, report in zip(params.ratios, *paths, strict=True)
+        for name, weights, mask, report in zip(params.cuts, *paths, strict=True)
     ],
     output=snakemake.output[0],
     run=run_name(snakemake),

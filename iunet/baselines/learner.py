@@ -1,0 +1,81 @@
+"""What the tuned baselines have in common: a search space, a trial, a refit, a prediction.
+
+A learner is tuned on train, scored by balanced accuracy on valid, and then fitted again on both.
+Each lies in a module of its own, which is imported only where it is needed: XGBoost's jobs need no
+torch, and torch's no XGBoost.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from iunet.artifacts import read_arrays, read_json
+from iunet.data.preprocess import Preprocessing
+
+MODULES = {
+    "xgb": "iunet.baselines.xgb",
+    "tabnet": "iunet.baselines.tabnet",
+    "mlp_c": "iunet.baselines.mlp_c",
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a job may use."""
+
+    device: str  # cpu or cuda
+    threads: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one trial came to."""
+
+    score: float  # balanced accuracy on valid, in percent
+    fit_seconds: float  # of the trial's time, what went into fitting the model
+    found: dict[str, int] = field(default_factory=dict)  # what the refit repeats: rounds, epochs
+    flags: list[str] = field(default_factory=list)  # limits that the trial ran into
+
+
+class Learner(Protocol):
+    """A tuned baseline, holding the data of one data set."""
+
+    def try_out(self, parameters: dict[str, Any], seed: int) -> Attempt:
+        """Fit on train, score on valid."""
+
+    def refit(
+        self, parameters: dict[str, Any], found: dict[str, int], seed: int, model: str, **job: Any
+    ) -> dict[str, Any]:
+        """Fit on train and valid, write the model; facts about it for the report.
+
+        `job` has the run's name, and where and how often a checkpoint is made.
+        """
+
+    def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
+        """The labels that a written model predicts for `valid` or `test`."""
+
+
+def learner_module(name: str) -> Any:
+    """The module of a learner: `suggest(trial)`, `N_HYPERPARAMETERS`, and the class `Learner`."""
+    return importlib.import_module(MODULES[name])
+
+
+@dataclass
+class Table:
+    """A split table as NumPy arrays, read when they are asked for."""
+
+    files: dict[str, str]  # train, valid, (test,) preprocessing, split
+
+    def __post_init__(self) -> None:
+        self.preprocessing = Preprocessing.from_json(read_json(self.files["preprocessing"]))
+        split = read_json(self.files["split"])
+        self.dataset, self.n_classes = split["dataset"], split["n_classes"]
+
+    def part(self, *names: str) -> dict[str, np.ndarray]:
+        """`numeric`, `categorical` codes and `labels` of one part, or of several together."""
+        parts = [read_arrays(self.files[name]) for name in names]
+        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}

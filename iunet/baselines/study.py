@@ -1,0 +1,232 @@
+"""One Optuna study per data set and method, in a journal file that survives its writers.
+
+Workers may share a study. Each makes trials until the budget is spent: a number of trials, or
+minutes of all trials together. The journal gets a trial when it is finished, in one line; so a
+worker that is killed leaves nothing half done behind, and makes the trial that it was in again.
+With one worker the whole sequence is determined by the seed, interrupted or not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
+from optuna.trial import FrozenTrial, TrialState
+
+from iunet.artifacts import read_json, write_json, write_text
+from iunet.baselines.learner import Attempt
+from iunet.errors import UserError, one_line
+
+log = logging.getLogger(__name__)
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+KILLED_TWICE = "killed twice during this trial (out of memory?)"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a study ends."""
+
+    trials: int
+    minutes: float | None = None  # of all trials together
+
+
+def open_study(journal: str | Path, name: str) -> optuna.Study:
+    """The study of that name; its journal is made if there is none, and repaired if it was cut."""
+    path = Path(journal)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = JournalFileSymlinkLock(str(path))
+    if path.exists():
+        _drop_incomplete_line(path, lock)
+    storage = JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
+    return optuna.create_study(
+        storage=storage, study_name=name, direction="maximize", load_if_exists=True
+    )
+
+
+def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
+    """A writer that was killed may leave half a line, on which Optuna refuses the whole journal."""
+    lock.acquire()  # Optuna takes over a lock whose holder was killed after 30 s
+    try:
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole != len(content):
+            log.warning("%s: dropped an incomplete last line", path)
+            with path.open("r+b") as file:
+                file.truncate(whole)
+    finally:
+        lock.release()
+
+
+def run_trials(
+    study: optuna.Study,
+    suggest: Callable[[optuna.Trial], dict[str, Any]],
+    try_out: Callable[[dict[str, Any]], Attempt],
+    budget: Budget,
+    seed: int,
+    marker: Path,
+    worker: int = 0,
+) -> int:
+    """Make trials until the budget is spent; the number that this call made.
+
+    `marker` is a file that tells, after a kill, which trial the worker was in.
+    """
+    sampling = optuna.create_study(direction="maximize")  # in memory: asking costs no file access
+    known, made = 0, 0
+    while True:
+        trials = study.get_trials(deepcopy=False)
+        own = sum(trial.user_attrs["worker"] == worker for trial in trials)
+        if _spent(trials, budget):
+            break
+        if _killed_twice(marker, own):
+            study.add_trial(_failed({}, {}, worker, 0.0, KILLED_TWICE))
+            continue
+        others = [t for t in trials[known:] if made == 0 or t.user_attrs["worker"] != worker]
+        sampling.add_trials(others)
+        known = len(trials)
+        # A seed for each trial: a resumed worker goes on as if it had never been interrupted.
+        sampling.sampler = optuna.samplers.TPESampler(seed=_trial_seed(seed, worker, own))
+        trial = sampling.ask()
+        finished = _run(trial, suggest, try_out, worker)
+        sampling.tell(trial, finished.value, state=finished.state)
+        if _spent(study.get_trials(deepcopy=False), budget):
+            break  # another worker's trial was the last
+        study.add_trial(finished)
+        made += 1
+    marker.unlink(missing_ok=True)
+    return made
+
+
+def _run(
+    trial: optuna.Trial,
+    suggest: Callable[[optuna.Trial], dict[str, Any]],
+    try_out: Callable[[dict[str, Any]], Attempt],
+    worker: int,
+) -> FrozenTrial:
+    """One trial; whatever goes wrong in it is recorded, and the study goes on."""
+    started = time.monotonic()
+    try:
+        attempt = try_out(suggest(trial))
+        if not np.isfinite(attempt.score):
+            raise UserError(f"The score is {attempt.score}.")
+    except Exception as error:
+        kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+        reason = (kind + one_line(error)).removesuffix(": ")
+        log.warning("trial failed: %s (%s)", reason, trial.params)
+        seconds = time.monotonic() - started
+        return _failed(trial.params, trial.distributions, worker, seconds, reason)
+    log.info("%.3f (%s)", attempt.score, trial.params)
+    facts = asdict(attempt)
+    return optuna.trial.create_trial(
+        value=facts.pop("score"),
+        params=trial.params,
+        distributions=trial.distributions,
+        user_attrs={**facts, "worker": worker, "seconds": time.monotonic() - started},
+    )
+
+
+def _failed(
+    params: dict[str, Any], distributions: Any, worker: int, seconds: float, reason: str
+) -> FrozenTrial:
+    return optuna.trial.create_trial(
+        state=TrialState.FAIL,
+        params=params,
+        distributions=distributions,
+        user_attrs={"worker": worker, "seconds": seconds, "reason": reason},
+    )
+
+
+def _trial_seed(seed: int, worker: int, own: int) -> int:
+    return int(np.random.SeedSequence([seed, worker, own]).generate_state(1)[0])
+
+
+def _spent(trials: list[FrozenTrial], budget: Budget) -> bool:
+    seconds = sum(trial.user_attrs["seconds"] for trial in trials)
+    out_of_time = budget.minutes is not None and seconds >= 60 * budget.minutes
+    return len(trials) >= budget.trials or out_of_time
+
+
+def _killed_twice(marker: Path, own: int) -> bool:
+    """Note that a trial is begun; True if it was begun twice before, and never ended.
+
+    Being killed may be no fault of the trial's. But one that eats all memory would be killed, and
+    repeated, for ever.
+    """
+    begun = read_json(marker) if marker.exists() else {}
+    starts = begun.get("starts", 0) if begun.get("trial") == own else 0
+    if starts < 2:
+        write_json(marker, {"trial": own, "starts": starts + 1})
+    return starts >= 2
+
+
+# ---- what a study came to
+
+
+def summarise(
+    study: optuna.Study, facts: dict[str, Any], budget: Budget, output: dict[str, str]
+) -> None:
+    """Write the table of all trials, and the best of them."""
+    settled = study.get_trials(deepcopy=False)
+    good = [trial for trial in settled if trial.state == TrialState.COMPLETE]
+    reasons = Counter(trial.user_attrs["reason"] for trial in settled if trial not in good)
+    if not good:
+        told = "; ".join(f"{n} × {reason}" for reason, n in reasons.most_common(3)) or "none ran"
+        raise UserError(
+            f"The tuning of {facts['method']} on '{facts['dataset']}' has no good trial out of "
+            f"{len(settled)} ({told}). There is nothing to fit: raise its budget in the config "
+            f"section 'tuning.{facts['method']}', or leave the method out for this data set."
+        )
+    best = max(good, key=lambda trial: (trial.value, -trial.number))
+    write_text(output["trials"], _trials_csv(settled))
+    seconds = {
+        key: sum(trial.user_attrs.get(key, 0.0) for trial in settled)
+        for key in ("seconds", "fit_seconds")
+    }
+    content = {
+        **facts,
+        "budget": asdict(budget),
+        "trials": len(settled),
+        "failed_trials": len(settled) - len(good),
+        "failures": dict(reasons),
+        "flagged_trials": sum(bool(trial.user_attrs["flags"]) for trial in good),
+        "best": {
+            "number": best.number,
+            "valid_balanced_accuracy": best.value,
+            "parameters": best.params,
+            "found": best.user_attrs["found"],
+            "flags": best.user_attrs["flags"],
+        },
+        "times": {"trials_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
+    }
+    write_json(output["study"], content)
+
+
+def _trials_csv(trials: list[FrozenTrial]) -> str:
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    text = io.StringIO()
+    head = ["number", "state", "score", "seconds", "fit_seconds", "reason", "flags"]
+    writer = csv.DictWriter(text, [*head, *names], lineterminator="\n", restval="")
+    writer.writeheader()
+    for trial in trials:
+        kept = {key: trial.user_attrs.get(key, "") for key in ("seconds", "fit_seconds", "reason")}
+        writer.writerow(
+            {
+                "number": trial.number,
+                "state": "complete" if trial.state == TrialState.COMPLETE else "failed",
+                "score": "" if trial.value is None else trial.value,
+                **kept,
+                "flags": "; ".join(trial.user_attrs.get("flags", [])),
+                **trial.params,
+            }
+        )
+    return text.getvalue()

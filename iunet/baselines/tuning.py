@@ -1,0 +1,129 @@
+"""The stages of a tuned baseline: trials, their summary, and the refit on train and valid."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from iunet.artifacts import read_json, write_json
+from iunet.baselines.learner import Machine, Table, learner_module
+from iunet.errors import UserError
+from iunet.runs import TUNED
+
+
+def budget_of(method: str, trials: int, per: str, minutes: float | None) -> Any:
+    from iunet.baselines.study import Budget
+
+    return Budget(trials * (TUNED[method] if per == "hyperparameter" else 1), minutes)
+
+
+def tune(
+    method: str,
+    inputs: dict[str, str],
+    output: str,
+    journal: str,
+    study_name: str,
+    settings: dict[str, Any],
+    budget: dict[str, Any],
+    seed: int,
+    worker: int,
+    machine: Machine,
+) -> None:
+    """One worker's share of a study. The journal stays when the job fails or is repeated."""
+    from iunet.baselines.study import open_study, run_trials
+
+    started = time.monotonic()
+    module = learner_module(method)
+    learner = module.Learner(Table(inputs), settings, machine)
+    study = open_study(journal, study_name)
+    made = run_trials(
+        study,
+        module.suggest,
+        lambda parameters: learner.try_out(parameters, seed),
+        budget_of(method, **budget),
+        seed,
+        Path(journal).with_name(f"worker{worker}.begun"),
+        worker,
+    )
+    total_s = time.monotonic() - started
+    content = {"study": study_name, "worker": worker, "trials_made": made, "seconds": total_s}
+    write_json(output, content)
+
+
+def summarise_study(
+    facts: dict[str, Any],
+    journal: str,
+    study_name: str,
+    settings: dict[str, Any],
+    budget: dict[str, Any],
+    output: dict[str, str],
+) -> None:
+    from iunet.baselines.study import open_study, summarise
+
+    study = open_study(journal, study_name)
+    facts = {**facts, "study": study_name, "settings": settings}
+    summarise(study, facts, budget_of(facts["method"], **budget), output)
+
+
+def refit(
+    method: str,
+    inputs: dict[str, str],
+    output: dict[str, str],
+    run: str,
+    settings: dict[str, Any],
+    seed: int,
+    machine: Machine,
+    identity: dict[str, Any],
+    checkpoint_s: float,
+) -> None:
+    """Fit the best parameters of a study on train and valid, with the rounds or epochs it found."""
+    started = time.monotonic()
+    study = read_json(inputs["study"])
+    table = Table(inputs)
+    if (study["dataset"], study["method"]) != (table.dataset, method):
+        raise UserError(
+            f"{inputs['study']} is the study of {study['method']} on '{study['dataset']}', not of "
+            f"{method} on '{table.dataset}'. Delete it and run the same command again."
+        )
+    learner = learner_module(method).Learner(table, settings, machine)
+    best = study["best"]
+    facts = learner.refit(
+        best["parameters"],
+        best["found"],
+        seed,
+        output["model"],
+        run=run,
+        checkpoint=_checkpoint(method, output["model"], identity),
+        checkpoint_s=checkpoint_s,
+    )
+    sizes, history = facts.pop("sizes"), facts.pop("history", [])
+    report = {
+        "run": run,
+        "dataset": table.dataset,
+        "method": method,
+        "seed": seed,
+        "settings": settings,
+        "identity": identity,
+        "parameters": best["parameters"],
+        "found": best["found"],
+        "flags": best["flags"],
+        "valid_balanced_accuracy": best["valid_balanced_accuracy"],
+        "budget": study["budget"],
+        "trials": study["trials"],
+        "model": facts,
+        "sizes": sizes,
+        "history": history,
+        "times": {"total_s": time.monotonic() - started, "tuning_s": study["times"]["trials_s"]},
+    }
+    write_json(output["report"], report)
+    Path(output["model"]).with_name("refit.checkpoint").unlink(missing_ok=True)
+
+
+def _checkpoint(method: str, model: str, identity: dict[str, Any]) -> Any:
+    """Of methods that train with torch; XGBoost's refit takes seconds."""
+    if method == "xgb":
+        return None
+    from iunet.training.checkpoint import Checkpoint
+
+    return Checkpoint(Path(model).with_name("refit.checkpoint"), identity)

@@ -1,0 +1,49 @@
+"""The evaluation of a tuned baseline: the refitted model on test data, which it reads once."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from iunet.artifacts import read_json, write_json
+from iunet.baselines.learner import Machine, Table, learner_module
+from iunet.device import describe_machine
+from iunet.evaluation.metrics import classification_metrics
+
+log = logging.getLogger(__name__)
+PACKAGES = {"xgb": ["xgboost"], "tabnet": ["torch", "pytorch-tabnet"], "mlp_c": ["torch"]}
+
+
+def evaluate_tuned(
+    method: str,
+    inputs: dict[str, str],
+    output: str,
+    run: str,
+    settings: dict[str, Any],
+    machine: Machine,
+) -> None:
+    """Test metrics. The model has seen the validation rows, so the score there is the trial's."""
+    table, report = Table(inputs), read_json(inputs["report"])
+    learner = learner_module(method).Learner(table, settings, machine)
+    predicted = learner.predict(inputs["model"], report, "test")
+    values = classification_metrics(table.part("test")["labels"], predicted)
+    metrics = {f"test_{key}": value for key, value in values.items()}
+    log.info("%s: test balanced accuracy %.3f", run, metrics["test_balanced_accuracy"])
+    result = {
+        "stage": "tuned",
+        "ratio": None,
+        "failed": None,
+        "metrics": {"valid_balanced_accuracy": report["valid_balanced_accuracy"], **metrics},
+        "sizes": report["sizes"],
+        "disconnected": False,
+    }
+    content = {
+        "run": run,
+        "dataset": table.dataset,
+        "network": {"name": method},
+        "seed": report["seed"],
+        "settings": {"budget": report["budget"], "trials": report["trials"]},
+        "results": [result],
+        "environment": describe_machine(machine.device, machine.threads, *PACKAGES[method]),
+    }
+    write_json(output, content)
