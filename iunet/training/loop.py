@@ -40,17 +40,18 @@ class Training:
     batch_size: int
     n_rows: int
     loss: Callable[[Tensor], tuple[Tensor, Parts]]  # of a batch, given its rows' indices
-    validate: Callable[[], float]  # accuracy in percent, after each epoch
+    validate: Callable[[], float] | None  # accuracy in percent, after each epoch; None: not asked
     generators: dict[str, Generator]  # `order`, and others that `loss` uses
     lr_at: Callable[[float], float] | None = None  # learning rate at an epoch, with fraction
     masks: dict[str, Tensor] = field(default_factory=dict)  # weights that stay zero where 0
     keep: Callable[[int], dict[str, Tensor]] | None = None  # tensors to keep after an epoch
     scaler: torch.amp.GradScaler | None = None  # 16-bit training on CUDA
+    quiet: bool = False  # no line per epoch: a search trains hundreds of networks
 
 
 @dataclass
 class Trained:
-    history: list[dict[str, float]]  # per epoch: loss, its parts, validation accuracy
+    history: list[dict[str, float]]  # per epoch: loss, its parts, validation accuracy if asked
     kept: dict[str, Tensor]  # what `keep` returned
     seconds: float  # of training, over all interruptions
     resumed_at: list[int]  # epochs at which a checkpoint was taken up
@@ -75,14 +76,14 @@ def n_batches(n_rows: int, batch_size: int) -> int:
     return full + (rest > 1)
 
 
-def train(training: Training, checkpoint: Checkpoint, checkpoint_s: float) -> Trained:
-    """Run all epochs, from the start or from the checkpoint."""
+def train(training: Training, checkpoint: Checkpoint | None, checkpoint_s: float) -> Trained:
+    """Run all epochs, from the start or from the checkpoint (None: nothing is kept on the way)."""
     if n_batches(training.n_rows, training.batch_size) == 0:
         raise UserError(
             f"Run {training.run}: {training.n_rows} train rows are too few for a batch."
         )
     trained = Trained([], {}, 0.0, [])
-    start = _resume(training, checkpoint, trained)
+    start = 0 if checkpoint is None else _resume(training, checkpoint, trained)
     weights = dict(training.network.named_parameters())
     masked = [weights[name].data for name in training.masks], list(training.masks.values())
     saved = time.monotonic()
@@ -90,13 +91,16 @@ def train(training: Training, checkpoint: Checkpoint, checkpoint_s: float) -> Tr
         for epoch in range(start, training.epochs):
             began = time.monotonic()
             losses = _train_epoch(training, epoch, masked, bar)
-            entry = {"epoch": epoch + 1, **losses, "valid_accuracy": training.validate()}
+            entry = {"epoch": epoch + 1, **losses}
+            if training.validate is not None:
+                entry["valid_accuracy"] = training.validate()
             trained.history.append(entry)
             if training.keep is not None:
                 trained.kept |= training.keep(epoch)
             trained.seconds += time.monotonic() - began
             _log_epoch(training, entry, trained.seconds, time.monotonic() - began, bar)
-            if epoch + 1 < training.epochs and time.monotonic() - saved >= checkpoint_s:
+            due = checkpoint is not None and time.monotonic() - saved >= checkpoint_s
+            if due and epoch + 1 < training.epochs:
                 _save(training, checkpoint, trained)
                 saved = time.monotonic()
     return trained
@@ -238,18 +242,23 @@ def _resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int
 def _log_epoch(
     training: Training, entry: dict[str, float], total_s: float, epoch_s: float, bar: _ProgressBar
 ) -> None:
+    if training.quiet:
+        return
     epoch = int(entry["epoch"])
     left = total_s / epoch * (training.epochs - epoch)
     parts = ", ".join(f"{k} {v:.4f}" for k, v in entry.items() if k in ("sup", "nce"))
-    bar.describe(f"valid {entry['valid_accuracy']:.2f} %")
+    valid = ""
+    if "valid_accuracy" in entry:
+        valid = f"valid {entry['valid_accuracy']:.2f} %"
+        bar.describe(valid)
     log.info(
-        "epoch %*d/%d  loss %.4f (%s)  valid %.2f %%  %s samples/s  %s left",
+        "epoch %*d/%d  loss %.4f%s%s  %s samples/s  %s left",
         len(str(training.epochs)),
         epoch,
         training.epochs,
         entry["loss"],
-        parts,
-        entry["valid_accuracy"],
+        f" ({parts})" if parts else "",
+        f"  {valid}" if valid else "",
         f"{training.n_rows / epoch_s:,.0f}",
         time.strftime("%H:%M:%S", time.gmtime(left)),
     )
