@@ -1,0 +1,207 @@
+"""Fitting an MLP+C with one cocktail, and predicting with it.
+
+The loop, its schedule and its checkpoints are those of every other training (iunet/training). A
+fit reads and changes no global random state, so that hundreds of them in one process, a fit alone
+and a resumed one all end with the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from iunet.baselines.cocktail.augmenters import augmented_loss, class_weights
+from iunet.baselines.cocktail.network import CocktailNetwork
+from iunet.baselines.cocktail.optimisers import average_weights, make_optimiser
+from iunet.baselines.cocktail.settings import Cocktail
+from iunet.data.load import Inputs, Part
+from iunet.evaluation.consistency import set_batchnorm_statistics
+from iunet.evaluation.evaluate import read_members
+from iunet.networks import state_tensors
+from iunet.training.checkpoint import Checkpoint
+from iunet.training.finetune import FinetuneSettings, split_members, write_members
+from iunet.training.loop import Training, check_weights, predict, stream, train
+
+State = dict[str, Tensor]
+
+
+@dataclass
+class Model:
+    """A fitted MLP+C: one network, or the members of an ensemble."""
+
+    cocktail: Cocktail
+    n_inputs: int
+    n_classes: int
+    members: list[State]
+
+
+@dataclass
+class Fitted:
+    model: Model
+    history: list[dict[str, float]]  # per epoch: loss
+    seconds: float  # of training, over all interruptions
+    resumed_at: list[int]
+    valid_probabilities: Tensor | None  # [rows, classes], if validation rows were given
+
+
+def fit(
+    cocktail: Cocktail,
+    train_part: Part,
+    valid: Part | None,
+    prepare: Inputs,
+    n_classes: int,
+    device: torch.device,
+    seed: int,
+    run: str,
+    checkpoint: Checkpoint | None = None,
+    checkpoint_s: float = 0.0,
+    quiet: bool = False,
+) -> Fitted:
+    """Train on `train_part`; a divergence is a `UserError` that names the run.
+
+    The caller removes the checkpoint when its artifacts are written.
+    """
+    n_inputs = prepare.prepare(train_part.raw[:1]).shape[1]
+    noise = stream(seed, "cocktail/noise", device)
+    network = initial_network(cocktail, n_inputs, n_classes, seed, noise).to(device)
+    training = make_training(cocktail, network, train_part, prepare, n_classes, seed, run)
+    training.generators["noise"] = noise
+    training.quiet = quiet
+    trained = train(training, checkpoint, checkpoint_s)
+    members = _members(cocktail, network, split_members(trained.kept), prepare, train_part)
+    for member in members:
+        network.load_state_dict(member)
+        check_weights(run, network)
+    model = Model(cocktail, n_inputs, n_classes, members)
+    return Fitted(
+        model,
+        trained.history,
+        trained.seconds,
+        trained.resumed_at,
+        None if valid is None else predict_probabilities(model, prepare, valid),
+    )
+
+
+def initial_network(
+    cocktail: Cocktail, n_inputs: int, n_classes: int, seed: int, noise: torch.Generator | None
+) -> CocktailNetwork:
+    """PyTorch's own initialisation, from a seed of its own; the global generator is left alone."""
+    with torch.random.fork_rng(devices=[]):
+        initial = stream(seed, "cocktail/initial", torch.device("cpu"))
+        torch.default_generator.set_state(initial.get_state())
+        return CocktailNetwork(cocktail, n_inputs, n_classes, noise)
+
+
+def schedule(cocktail: Cocktail) -> FinetuneSettings:
+    """Cosine annealing with restarts, as in the fine-tuning of tables."""
+    return FinetuneSettings(
+        optimiser="adamw",
+        lr=cocktail.lr,
+        batch_size=cocktail.batch_size,
+        seed=0,  # not used
+        first_cycle_epochs=cocktail.first_cycle_epochs,
+        cycle_factor=cocktail.cycle_factor,
+        cycles=cocktail.cycles,
+        # Averaging needs the same networks as the ensemble.
+        snapshot_ensemble=cocktail.snapshot_ensemble or cocktail.swa,
+    )
+
+
+def make_training(
+    cocktail: Cocktail,
+    network: nn.Module,
+    train_part: Part,
+    prepare: Inputs,
+    n_classes: int,
+    seed: int,
+    run: str,
+) -> Training:
+    device = train_part.raw.device
+    weights = class_weights(train_part.labels, n_classes)
+    augment = stream(seed, "cocktail/augment", device)
+    cycles = schedule(cocktail)
+    snapshots = cycles.snapshot_epochs()
+
+    def loss(rows: Tensor):
+        x, labels = prepare.prepare(train_part.raw[rows]), train_part.labels[rows]
+        return augmented_loss(cocktail, network, x, labels, weights, augment), {}
+
+    def keep(epoch: int) -> State:
+        if epoch + 1 not in snapshots:
+            return {}
+        member = snapshots.index(epoch + 1)
+        return {f"{member}/{name}": t.clone() for name, t in state_tensors(network).items()}
+
+    return Training(
+        run,
+        network,
+        make_optimiser(network, cocktail),
+        cycles.total_epochs(),
+        cocktail.batch_size,
+        len(train_part),
+        loss,
+        validate=None,
+        generators={"order": stream(seed, "cocktail/order", device), "augment": augment},
+        lr_at=cycles.lr_at,
+        keep=keep,
+    )
+
+
+def _members(
+    cocktail: Cocktail, network: nn.Module, ends: list[State], prepare: Inputs, train_part: Part
+) -> list[State]:
+    """The networks that predict, from those at the cycles' ends.
+
+    With SWA one network of mean weights. With the snapshot ensemble too, it takes the place of the
+    ensemble's last member, as in the original.
+    """
+    if not cocktail.swa:
+        return ends
+    network.load_state_dict(average_weights(ends))
+    if cocktail.batch_norm:
+        set_batchnorm_statistics(network, prepare, train_part)
+    averaged = {name: tensor.clone() for name, tensor in state_tensors(network).items()}
+    return [*ends[:-1], averaged] if cocktail.snapshot_ensemble else [averaged]
+
+
+def predict_probabilities(model: Model, prepare: Inputs, part: Part) -> Tensor:
+    """Mean softmax over the members, [rows, classes]."""
+    network = _empty_network(model).to_empty(device=part.raw.device)
+    total = 0.0
+    for member in model.members:
+        network.load_state_dict(member)
+        total = total + predict(network, prepare, part).softmax(dim=1)
+    return total / len(model.members)
+
+
+def _empty_network(model: Model) -> CocktailNetwork:
+    """A network without weights: initial ones would be replaced, and need random numbers."""
+    with torch.device("meta"):
+        return CocktailNetwork(model.cocktail, model.n_inputs, model.n_classes, None)
+
+
+# ---- artifacts
+
+
+def save_model(path: str | Path, model: Model) -> dict[str, Any]:
+    """Write the members' weights; the rest of the model is returned, as JSON for a report."""
+    write_members(path, model.members, {})
+    parameters = sum(p.numel() for p in _empty_network(model).parameters())
+    return {
+        "name": "mlp_c",
+        "n_inputs": model.n_inputs,
+        "n_classes": model.n_classes,
+        "parameters": parameters,  # of one member
+        "members": len(model.members),
+        "cocktail": asdict(model.cocktail),
+    }
+
+
+def load_model(path: str | Path, facts: dict[str, Any], device: torch.device) -> Model:
+    """A model from its weights and from what `save_model` returned."""
+    members = read_members(str(path), {}, device)
+    return Model(Cocktail(**facts["cocktail"]), facts["n_inputs"], facts["n_classes"], members)
