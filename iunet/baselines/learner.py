@@ -60,7 +60,7 @@ class Learner(Protocol):
 
 
 def learner_module(name: str) -> Any:
-    """The module of a learner: `suggest(trial)`, `N_HYPERPARAMETERS`, and the class `Learner`."""
+    """The module of a learner: `suggest(trial)` and the class `Learner`."""
     return importlib.import_module(MODULES[name])
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from iunet.artifacts import read_arrays
 from iunet.baselines.learner import Attempt, Machine, Table
-from iunet.data.load import Part, load_part
+from iunet.data.load import Part, joined, load_part
 from iunet.evaluation.metrics import balanced_accuracy
 from iunet.networks import state_tensors
 from iunet.training.checkpoint import Checkpoint
@@ -29,7 +29,6 @@ from iunet.training.loop import Training, check_weights, n_batches, predict, str
 if TYPE_CHECKING:
     import optuna
 
-N_HYPERPARAMETERS = 11
 BATCHES = [256 * 2**k for k in range(8)]  # up to 32768
 VIRTUAL_BATCHES = [256 * 2**k for k in range(5)]  # up to 4096
 CLIP = 1.0  # of the gradient's norm, pytorch-tabnet's default
@@ -194,10 +193,7 @@ class Learner:
         checkpoint: Checkpoint,
         checkpoint_s: float,
     ) -> dict[str, Any]:
-        train_part, valid = self.part("train"), self.part("valid")
-        rows = Part(
-            torch.cat([train_part.raw, valid.raw]), torch.cat([train_part.labels, valid.labels])
-        )
+        rows = joined(self.part("train"), self.part("valid"))
         training = self.training(parameters, rows, found["epochs"], seed, run)
         trained = train(training, checkpoint, checkpoint_s)
         check_weights(run, training.network)

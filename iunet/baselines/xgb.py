@@ -21,7 +21,6 @@ from iunet.evaluation.metrics import balanced_accuracy
 if TYPE_CHECKING:
     import optuna
 
-N_HYPERPARAMETERS = 15
 ERROR = "balanced_error"  # 1 − balanced accuracy
 TIME_LIMIT, ROUNDS_LIMIT = "time limit", "rounds limit"
 

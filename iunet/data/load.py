@@ -31,6 +31,12 @@ class Part:
         return len(self.labels)
 
 
+def joined(*parts: Part) -> Part:
+    """The rows of several parts, one after the other."""
+    raw, labels = ([getattr(part, name) for part in parts] for name in ("raw", "labels"))
+    return Part(torch.cat(raw), torch.cat(labels))
+
+
 def load_part(path: str | Path, device: torch.device) -> Part:
     """One part of a split, on the device."""
     try:

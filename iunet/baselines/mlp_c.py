@@ -1,0 +1,86 @@
+"""MLP+C as a tuned baseline (Kadra et al. 2021); the cocktail itself is in `cocktail/`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+
+from iunet.artifacts import read_json
+from iunet.baselines.cocktail.space import from_parameters, suggest
+from iunet.baselines.cocktail.train import fit, load_model, predict_probabilities, save_model
+from iunet.baselines.learner import Attempt, Machine, Table
+from iunet.data.load import Part, joined, load_part, make_inputs
+from iunet.evaluation.metrics import balanced_accuracy
+from iunet.training.checkpoint import Checkpoint
+
+__all__ = ["Learner", "suggest"]
+
+
+class Learner:
+    def __init__(self, table: Table, settings: dict[str, Any], machine: Machine):
+        self.table, self.settings = table, settings
+        self.device = torch.device(machine.device)
+        self.preprocessing = read_json(table.files["preprocessing"])
+        self.parts: dict[str, Part] = {}
+
+    def part(self, name: str) -> Part:
+        if name not in self.parts:
+            self.parts[name] = load_part(self.table.files[name], self.device)
+        return self.parts[name]
+
+    def inputs(self, rows: Part) -> Any:
+        return make_inputs(self.preprocessing, None, rows)
+
+    def try_out(self, parameters: dict[str, Any], seed: int) -> Attempt:
+        train, valid = self.part("train"), self.part("valid")
+        started = time.monotonic()
+        cocktail = from_parameters(parameters, **self.settings)
+        fitted = fit(
+            cocktail,
+            train,
+            valid,
+            self.inputs(train),
+            self.table.n_classes,
+            self.device,
+            seed,
+            "trial",
+            quiet=True,
+        )
+        predicted = fitted.valid_probabilities.argmax(dim=1).cpu().numpy()
+        score = balanced_accuracy(valid.labels.cpu().numpy(), predicted)
+        return Attempt(score, time.monotonic() - started)
+
+    def refit(
+        self,
+        parameters: dict[str, Any],
+        found: dict[str, int],
+        seed: int,
+        model: str,
+        run: str,
+        checkpoint: Checkpoint,
+        checkpoint_s: float,
+    ) -> dict[str, Any]:
+        rows = joined(self.part("train"), self.part("valid"))
+        fitted = fit(
+            from_parameters(parameters, **self.settings),
+            rows,
+            None,
+            self.inputs(rows),
+            self.table.n_classes,
+            self.device,
+            seed,
+            run,
+            checkpoint,
+            checkpoint_s,
+        )
+        facts = save_model(model, fitted.model)
+        sizes = {key: facts[key] for key in ("parameters", "members")}
+        return {**facts, "sizes": sizes, "history": fitted.history}
+
+    def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
+        rows = self.part(part)
+        loaded = load_model(model, report["model"], self.device)
+        return predict_probabilities(loaded, self.inputs(rows), rows).argmax(dim=1).cpu().numpy()
