@@ -12,6 +12,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).parent))  # helpers of the tests, beside them
 
 
+@pytest.fixture(autouse=True)
+def denormal_numbers():
+    """Training flushes them to zero in the whole process, in which hypothesis refuses to work."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """The offline mirror of real data; tests that need it are skipped where it is absent."""

@@ -180,12 +180,30 @@ SPEC = {  # SPEC.md's decided values: a change here is a change of the science
         "tabular": {"ratios": [8], "select_by": "balanced_accuracy"},
     },
     "consistency": {"batchnorm": "train_statistics"},
+    "beta_lasso": {
+        "beta": 50,
+        "l1": [1e-6, 2e-6, 5e-6, 1e-5, 2e-5],
+        "optimiser": {"name": "sgd", "lr": 0.1, "momentum": 0, "nesterov": False},
+    },
 }
 
 
 @pytest.mark.parametrize("key", SPEC)
 def test_the_papers_config_has_the_decided_values(key):
     assert CONFIG[key] == SPEC[key]
+
+
+def test_the_papers_budgets():
+    """40·D and 840 trials, 4000 rounds, 500 of dart, 200 epochs, 15 + 30 + 60 epochs."""
+    tuning = CONFIG["tuning"]
+    for method in ("xgb", "tabnet"):
+        assert (tuning[method]["trials"], tuning[method]["per"]) == (40, "hyperparameter")
+    assert (tuning["mlp_c"]["trials"], tuning["mlp_c"]["per"]) == (840, "study")
+    assert (tuning["xgb"]["max_rounds"], tuning["xgb"]["max_rounds_dart"]) == (4000, 500)
+    assert tuning["tabnet"]["max_epochs"] == 200
+    keys = ("width", "first_cycle_epochs", "cycle_factor", "cycles")
+    assert [tuning["mlp_c"][key] for key in keys] == [512, 15, 2, 3]
+    assert tuning["study_per"] == "dataset"
 
 
 def test_methods_are_those_of_the_spec():

@@ -14,12 +14,13 @@ from torch import nn
 from toy_run import AUGMENT, Toy
 
 from iunet.data.load import Part
+from iunet.errors import UserError
 from iunet.evaluation.consistency import consistency, set_batchnorm_statistics
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
 from iunet.evaluation.metrics import classification_metrics
 from iunet.evaluation.sizes import sizes
 from iunet.networks import NetworkSpec, build_network, initialise
-from iunet.selection import choose_ratio
+from iunet.selection import choose, select
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")
@@ -131,10 +132,59 @@ def test_convolutions_are_used_at_every_pixel():
     assert sizes(network, spec, {}, 1)["flops_dense"] == 2 * (convolutions + 16 * 64 + 64 * 3)
 
 
-def test_ratio_is_chosen_by_the_mean_and_ties_go_to_the_larger():
-    assert choose_ratio({"2": [80.0, 90.0], "4": [86.0, 86.0]}) == "4"
-    assert choose_ratio({"2": [85.0], "16": [85.0], "8": [85.0]}) == "16"
-    assert choose_ratio({"8-weight_decay0.1": [85.0], "4": [80.0]}) == "8-weight_decay0.1"
+def candidate(name: str, mean: float | None, failed: str | None = None) -> dict:
+    supernet, _, cut = name.rpartition("/")
+    ratio = None if cut == "survivors" else float(cut.removeprefix("ratio"))
+    return {"supernet": supernet, "cut": cut, "ratio": ratio, "mean": mean, "failed": failed}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "best"),
+    [
+        ([candidate("s/ratio2", 85.0), candidate("s/ratio4", 86.0)], 1),
+        ([candidate("s/ratio2", 85.0), candidate("s/ratio16", 85.0), candidate("s/ratio8", 85)], 1),
+        (
+            [
+                candidate("kappa1-lasso0.00001/survivors", 80.0),
+                candidate("kappa1-lasso0.00002/survivors", 80.0),
+                candidate("kappa1-lasso0.00005/survivors", None, "every weight died (seed 0)"),
+            ],
+            1,
+        ),
+    ],
+    ids=["the mean", "ties to the larger ratio", "ties to the larger l1, failures not at all"],
+)
+def test_what_is_chosen(candidates, best):
+    assert choose(candidates) is candidates[best]
+
+
+def test_the_stage_that_chooses(tmp_path):
+    def report(name: str, **content) -> str:
+        path = tmp_path / name
+        path.write_text(json.dumps(content))
+        return str(path)
+
+    def good(name: str, score: float) -> str:
+        return report(name, failed=None, metrics={"valid_accuracy": score})
+
+    candidates = [
+        {"supernet": "s", "cut": "ratio2", "reports": {0: good("a", 80.0), 1: good("b", 90.0)}},
+        {
+            "supernet": "s",
+            "cut": "ratio4",
+            "reports": {0: good("c", 99.0), 1: report("d", failed="died", metrics={})},
+        },
+    ]
+    facts = {"dataset": "wine", "network": "mlp_tab", "method": "omp"}
+    select(candidates, "accuracy", facts, tmp_path / "out")
+    content = json.loads((tmp_path / "out").read_text())
+    assert content["chosen"] == {"supernet": "s", "cut": "ratio2", "ratio": 2.0}
+    assert content["candidates"][0]["per_seed"] == {"0": 80.0, "1": 90.0}
+    assert content["candidates"][1]["failed"] == "died (seed 1)"
+    select(candidates[1:], "accuracy", facts, tmp_path / "out")
+    assert json.loads((tmp_path / "out").read_text())["chosen"] is None
+    with pytest.raises(UserError, match="has no metric 'valid_f1'"):
+        select(candidates, "f1", facts, tmp_path / "out")
 
 
 # ---- the stage
@@ -147,12 +197,13 @@ def test_evaluate_stage(tmp_path):
     toy.prune(4)
     toy.finetune()
     subnetwork = {
-        "name": "4",
+        "name": "ratio4",
         "weights": toy.path("finetune/weights"),
         "mask": toy.path("mask/mask"),
         "mask_report": toy.path("mask/report"),
     }
-    inputs = toy.inputs(supernet=toy.path("supernet/weights"))
+    reports = {"supernet_report": toy.path("supernet/report")}
+    inputs = toy.inputs(supernet=toy.path("supernet/weights"), **reports)
     arguments = (
         inputs,
         [subnetwork],

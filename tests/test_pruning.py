@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -111,21 +113,44 @@ def test_compressed_weights_come_back(weight, mask):
     assert all(np.array_equal(expanded[name], state[name]) for name in state)
 
 
-def test_prune_stage(tmp_path):
+def prune_toy(folder: Path, trained: np.ndarray, ratio: float | None, failed=None) -> dict:
     rng = np.random.default_rng(0)
-    initial = {"encoder.0.weight": rng.normal(size=(6, 4)).astype(np.float32)}
-    trained = {"encoder.0.weight": 0.1 * initial["encoder.0.weight"] + 1}
-    write_arrays(tmp_path / "initial", initial)
-    write_arrays(tmp_path / "trained", trained)
+    write_arrays(folder / "initial", {"encoder.0.weight": rng.normal(size=(6, 4)).astype("f4")})
+    write_arrays(folder / "trained", {"encoder.0.weight": trained.astype(np.float32)})
+    write_json(folder / "training", {"failed": failed})
     facts = {"dataset": "d", "seed": 0, "n_parameters": 30, "n_encoder_weights": 24}
-    write_json(tmp_path / "facts", facts | {"encoder_weights": ["encoder.0.weight"]})
-    output = {"mask": str(tmp_path / "mask"), "report": str(tmp_path / "report")}
-    paths = (tmp_path / name for name in ("trained", "initial", "facts"))
-    prune_supernet(*paths, ratio=8.0, run="r", output=output)
-    report = json.loads((tmp_path / "report").read_text())
-    assert report["kept_weights"] == 3 and report["run"] == "r"
-    mask = unpack_masks(read_arrays(tmp_path / "mask"), {"encoder.0.weight": [6, 4]})
-    assert mask["encoder.0.weight"].sum() == 3
+    write_json(folder / "facts", facts | {"encoder_weights": ["encoder.0.weight"]})
+    output = {"mask": str(folder / "mask"), "report": str(folder / "report")}
+    paths = (folder / name for name in ("trained", "training", "initial", "facts"))
+    prune_supernet(*paths, ratio=ratio, run="r", output=output)
+    return json.loads((folder / "report").read_text())
+
+
+def read_mask(folder: Path) -> np.ndarray:
+    masks = unpack_masks(read_arrays(folder / "mask"), {"encoder.0.weight": [6, 4]})
+    return masks["encoder.0.weight"]
+
+
+def test_prune_stage(tmp_path):
+    report = prune_toy(tmp_path, np.arange(24).reshape(6, 4), 8.0)
+    assert report["kept_weights"] == 3 and report["run"] == "r" and report["failed"] is None
+    assert read_mask(tmp_path).sum() == 3
+
+
+def test_without_a_ratio_the_survivors_stay(tmp_path):
+    trained = np.zeros((6, 4))
+    trained[[0, 3, 5], [1, 2, 0]] = [0.1, -1e-9, 2.0]
+    report = prune_toy(tmp_path, trained, None)
+    assert np.array_equal(read_mask(tmp_path), trained != 0)
+    assert report["ratio"] is None and report["encoder_compression"] == 8.0
+    assert report["overlap_with_initial_mask"] is not None
+
+
+@pytest.mark.parametrize("failed", [None, "diverged in epoch 3"])
+def test_a_mask_of_nothing_is_a_failure(tmp_path, failed):
+    report = prune_toy(tmp_path, np.zeros((6, 4)), None, failed)
+    assert report["failed"] == (failed or "every weight died")
+    assert report["kept_weights"] == 0 and report["disconnected"]
 
 
 def test_pruning_needs_no_torch():

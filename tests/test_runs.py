@@ -15,12 +15,14 @@ from iunet.data.registry import read_registry
 from iunet.errors import UserError
 from iunet.runs import (
     config_with_row,
+    cuts_of,
     finetune_defaults,
+    l1_of,
     network_options,
     parse_value,
     parse_variant,
     plan,
-    ratios_of,
+    ratio_of,
     resolve_method,
     supernet_defaults,
     value_text,
@@ -70,11 +72,14 @@ def test_variants(options, text):
 @pytest.mark.parametrize(
     ("row", "path"),
     [
-        ({"kappa": 0.25, "objective": "ilo"}, ("mlp_vis", "kappa0.25-ilo", ["2", "4", "8", "16"])),
-        ({"kappa": 1, "objective": "sup", "ratios": [3]}, ("mlp_vis", "kappa1-sup", ["3"])),
+        (
+            {"kappa": 0.25, "objective": "ilo"},
+            ("mlp_vis", "kappa0.25-ilo", ["ratio2", "ratio4", "ratio8", "ratio16"]),
+        ),
+        ({"kappa": 1, "objective": "sup", "ratios": [3]}, ("mlp_vis", "kappa1-sup", ["ratio3"])),
         (
             {"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 0.5}, "ratios": [8]},
-            ("mlp_vis", "kappa0.25-ilo-lambda0.5", ["8"]),
+            ("mlp_vis", "kappa0.25-ilo-lambda0.5", ["ratio8"]),
         ),
         (
             {
@@ -85,7 +90,7 @@ def test_variants(options, text):
                 "finetune": {"epochs": 9},
                 "ratios": [8],
             },
-            ("mlp_vis-alpha4", "kappa0.25-ilo-glorot", ["8-epochs9"]),
+            ("mlp_vis-alpha4", "kappa0.25-ilo-glorot", ["ratio8-epochs9"]),
         ),
         ({"recipe": "dense", "init": "he_normal"}, ("mlp_vis", "dense-he_normal", [])),
         ({"kappa": 0.25, "objective": "ilo", "prune": False}, ("mlp_vis", "kappa0.25-ilo", [])),
@@ -93,7 +98,33 @@ def test_variants(options, text):
 )
 def test_whatever_differs_from_the_default_is_in_the_path(row, path):
     method = resolve_method(with_method(row), "mine", "mlp_vis")
-    assert (method.network, method.supernet, method.ratio_names()) == path
+    assert (method.network, *method.supernets, list(method.cuts)) == path
+
+
+def test_beta_lasso_has_a_supernet_for_each_l1():
+    row = {"recipe": "beta_lasso", "supernet": {"beta": 20}, "finetune": {"epochs": 9}}
+    method = resolve_method(with_method(row), "mine", "mlp_vis")
+    l1s = ("0.000001", "0.000002", "0.000005", "0.00001", "0.00002")
+    assert method.supernets == tuple(f"kappa1-lasso{l1}-beta20" for l1 in l1s)
+    assert method.cuts == ("survivors-epochs9",)
+    assert [l1_of(supernet) for supernet in method.supernets] == CONFIG["beta_lasso"]["l1"]
+    assert ratio_of("survivors-epochs9") is None and ratio_of("ratio8-epochs9") == 8.0
+    changed = config_with_row(with_method(row), "mine", "mlp_vis")
+    assert changed["beta_lasso"]["beta"] == 20
+    assert changed["train"]["finetune_vision"]["epochs"] == 9
+
+
+@pytest.mark.parametrize(
+    ("row", "fragment"),
+    [
+        ({"recipe": "beta_lasso", "ratios": [2]}, "'methods.mine.ratios' is not for the recipe"),
+        ({"recipe": "beta_lasso", "supernet": {"lambda": 1}}, "'methods.mine.supernet.lambda'"),
+        ({"recipe": "tabnet", "kappa": 1}, "'methods.mine.kappa' is not for the recipe 'tabnet'"),
+    ],
+)
+def test_keys_that_a_baseline_does_not_have(row, fragment):
+    with pytest.raises(UserError, match=re.escape(fragment)):
+        resolve_method(with_method(row), "mine", "mlp_vis")
 
 
 def test_network_options_from_a_path():
@@ -104,7 +135,7 @@ def test_network_options_from_a_path():
 def test_rows_that_mean_the_same_share_their_runs():
     same = with_method({"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 1.0}})
     paths = {
-        (run.method.network, run.method.supernet)
+        (run.method.network, *run.method.supernets)
         for run in plan(same, REGISTRY)
         if run.method.name in ("mine", "iunet") and run.method.network == "mlp_vis"
     }
@@ -152,24 +183,29 @@ def test_experiments_that_do_not_fit():
         plan(with_method(row, networks=["mlp_tab"]), REGISTRY)
     with pytest.raises(UserError, match=r"names 'iunt', which is not a method. Did you mean"):
         plan(with_method(row, methods=["iunt"]), REGISTRY)
-    with pytest.raises(UserError, match="recipe 'xgb' of method 'xgb' is not built yet"):
+    with pytest.raises(UserError, match="runs xgb on 'cifar10', which is no table"):
         plan(with_method(row, methods=["xgb"]), REGISTRY)
 
 
-def test_ratios_of_a_supernet_are_those_of_all_methods_together():
+def test_cuts_of_a_supernet_are_those_of_all_methods_together():
     planned = plan(CONFIG, REGISTRY)
-    assert ratios_of(planned, "vehicle", "mlp_tab", "kappa0.25-ilo") == ["2", "4", "8"]
-    assert ratios_of(planned, "adult", "mlp_tab", "kappa0.25-ilo") == ["8"]
-    assert ratios_of(planned, "svhn", "mlp_vis", "kappa1-sup") == ["2", "4", "8", "16"]
-    assert ratios_of(planned, "svhn", "mlp_vis", "kappa7-sup") is None
+
+    def cuts(*point: str) -> list[str] | None:
+        return cuts_of(planned, *point)
+
+    assert cuts("vehicle", "mlp_tab", "kappa0.25-ilo") == ["ratio2", "ratio4", "ratio8"]
+    assert cuts("adult", "mlp_tab", "kappa0.25-ilo") == ["ratio8"]
+    assert cuts("adult", "mlp_tab", "kappa1-lasso0.00001") == ["survivors"]
+    assert cuts("svhn", "mlp_vis", "kappa1-sup") == ["ratio2", "ratio4", "ratio8", "ratio16"]
+    assert cuts("svhn", "mlp_vis", "kappa7-sup") is None
     without = with_method({"kappa": 7, "objective": "sup", "prune": False})
-    assert ratios_of(plan(without, REGISTRY), "cifar10", "mlp_vis", "kappa7-sup") == []
+    assert cuts_of(plan(without, REGISTRY), "cifar10", "mlp_vis", "kappa7-sup") == []
 
 
 def test_resnet18_keeps_its_initialisation():
     config = with_method({"kappa": 1, "objective": "sup", "init": "glorot"})
-    assert resolve_method(config, "mine", "resnet18").supernet == "kappa1-sup"
-    assert resolve_method(config, "mine", "mlp_vis").supernet == "kappa1-sup-glorot"
+    assert resolve_method(config, "mine", "resnet18").supernets == ("kappa1-sup",)
+    assert resolve_method(config, "mine", "mlp_vis").supernets == ("kappa1-sup-glorot",)
 
 
 def test_changes_of_a_row_stand_where_their_defaults_are():
@@ -187,9 +223,11 @@ def test_the_paper_trains_each_supernet_once():
     """Figure 2, tables 1 and 4 and the searches ask for seven supernets of mlp_vis per set."""
     planned = plan(CONFIG, REGISTRY)
     supernets = {
-        run.method.supernet
+        supernet
         for run in planned
         if run.dataset == "cifar10" and run.method.network == "mlp_vis"
+        for supernet in run.method.supernets
+        if run.method.recipe != "beta_lasso"
     }
     assert supernets == {
         "dense",

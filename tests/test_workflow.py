@@ -174,11 +174,12 @@ def test_runs_are_evaluated(finished):
 
 @shares_a_run
 def test_a_ratio_is_selected(finished):
-    folder = finished.path / "results/test/runs/photo_digits_low/mlp_vis/kappa1-sup"
+    folder = finished.path / "results/test/runs/photo_digits_low/mlp_vis"
     selection = json.loads((folder / "selection-omp.json").read_text())
     assert selection["metric"] == "valid_accuracy"
     best = max(selection["candidates"], key=lambda entry: (entry["mean"], entry["ratio"]))
-    assert selection["chosen"] == best["name"] in ("2", "8")
+    assert selection["chosen"] == {key: best[key] for key in ("supernet", "cut", "ratio")}
+    assert selection["chosen"]["cut"] in ("ratio2", "ratio8")
 
 
 @shares_a_run
@@ -192,7 +193,7 @@ def test_a_method_is_added_by_a_row_and_shares_what_exists(finished):
     }
     (finished.path / "mine.yaml").write_text(json.dumps(overlay))
     output = finished.run("-n", *TEST_CONFIG, "mine.yaml")
-    names = ("supernet", "prune", "finetune", "evaluate", "select_ratio")
+    names = ("supernet", "prune", "finetune", "evaluate", "choose")
     assert planned_jobs(output) == dict.fromkeys(names, 1) | {"all": 1, "total": 6}
     assert "runs/wine/mlp_tab/kappa0.25-ilo-lambda0.5/seed0/ratio8/mask.safetensors" in output
 
@@ -219,9 +220,9 @@ def test_a_choice_is_among_the_methods_own_ratios(workdir):
         },
     }
     (workdir.path / "more.yaml").write_text(json.dumps(overlay))
-    folder = "results/test/runs/wine/mlp_tab/kappa0.25-ilo"
+    folder = "results/test/runs/wine/mlp_tab"
     counts = {f"{folder}/selection-iunet.json": 1, f"{folder}/selection-more.json": 2}
-    counts[f"{folder}/seed0/evaluation.json"] = 3
+    counts[f"{folder}/kappa0.25-ilo/seed0/evaluation.json"] = 3
     for target, n in counts.items():
         jobs = planned_jobs(workdir.run(target, "-n", *TEST_CONFIG, "more.yaml"))
         assert jobs["finetune"] == n
