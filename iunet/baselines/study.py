@@ -30,6 +30,7 @@ from iunet.errors import UserError, one_line
 
 log = logging.getLogger(__name__)
 optuna.logging.set_verbosity(optuna.logging.WARNING)
+LOCK_S = 10  # after which a lock is taken to be a dead writer's; a trial is one short line
 KILLED_TWICE = "killed twice during this trial (out of memory?)"
 
 
@@ -45,7 +46,7 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
     """The study of that name; its journal is made if there is none, and repaired if it was cut."""
     path = Path(journal)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = JournalFileSymlinkLock(str(path))
+    lock = JournalFileSymlinkLock(str(path), grace_period=LOCK_S)
     if path.exists():
         _drop_incomplete_line(path, lock)
     storage = JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
@@ -56,7 +57,7 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
 
 def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
     """A writer that was killed may leave half a line, on which Optuna refuses the whole journal."""
-    lock.acquire()  # Optuna takes over a lock whose holder was killed after 30 s
+    lock.acquire()
     try:
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1
@@ -121,7 +122,7 @@ def _run(
             raise UserError(f"The score is {attempt.score}.")
     except Exception as error:
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-        reason = (kind + one_line(error)).removesuffix(": ")
+        reason = f"{kind}{one_line(error)}" if str(error) else type(error).__name__
         log.warning("trial failed: %s (%s)", reason, trial.params)
         seconds = time.monotonic() - started
         return _failed(trial.params, trial.distributions, worker, seconds, reason)

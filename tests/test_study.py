@@ -1,0 +1,185 @@
+"""Studies: their budget, their failures, and that a killed one loses nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from iunet.baselines.learner import Attempt
+from iunet.baselines.study import (
+    KILLED_TWICE,
+    Budget,
+    open_study,
+    run_trials,
+    summarise,
+)
+from iunet.errors import UserError
+
+FACTS = {"dataset": "wine", "method": "xgb"}
+
+
+def suggest(trial) -> dict:
+    flat = trial.suggest_categorical("flat", [True, False])
+    depth = {} if flat else {"depth": trial.suggest_int("depth", 1, 9)}
+    return {"x": trial.suggest_float("x", 0, 1), **depth}
+
+
+def try_out(parameters: dict) -> Attempt:
+    return Attempt(100 * (1 - abs(parameters["x"] - 0.3)), 0.0, {"rounds": 7}, ["time limit"])
+
+
+def search(folder: Path, trials: int, attempt=try_out, minutes=None, worker=0, seed=0) -> list:
+    study = open_study(folder / "study.journal", "s")
+    marker = folder / f"worker{worker}.begun"
+    run_trials(study, suggest, attempt, Budget(trials, minutes), seed, marker, worker)
+    return study.get_trials()
+
+
+def points(trials: list) -> list:
+    return [(trial.state.name, trial.value, trial.params) for trial in trials]
+
+
+def test_a_budget_that_is_raised_continues_the_study(tmp_path):
+    whole = search(tmp_path / "whole", 20)
+    first = search(tmp_path / "parts", 8)
+    assert points(first) == points(whole)[:8]
+    assert points(search(tmp_path / "parts", 20)) == points(whole)
+    assert len(search(tmp_path / "parts", 20)) == 20  # spent: nothing is added
+    assert points(search(tmp_path / "other", 20, seed=1)) != points(whole)
+
+
+def test_the_search_is_better_than_chance(tmp_path):
+    """After the ten random trials of TPE, most trials are near the best x."""
+    later = search(tmp_path, 40)[20:]
+    assert sum(abs(trial.params["x"] - 0.3) < 0.15 for trial in later) > 10
+
+
+def test_a_budget_in_minutes(tmp_path):
+    def slow(parameters):
+        time.sleep(0.05)
+        return try_out(parameters)
+
+    trials = search(tmp_path, 1000, slow, minutes=0.3 / 60)
+    assert 2 <= len(trials) <= 6
+
+
+def test_workers_share_a_study(tmp_path):
+    search(tmp_path, 6, worker=0)
+    trials = search(tmp_path, 12, worker=1)
+    assert Counter(trial.user_attrs["worker"] for trial in trials) == {0: 6, 1: 6}
+    assert len({str(trial.params) for trial in trials}) == 12
+
+
+def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
+    def sometimes(parameters):
+        if parameters["x"] < 0.3:
+            raise MemoryError
+        if parameters["x"] < 0.5:
+            raise UserError("Every weight\nwas pruned.")
+        if parameters["x"] < 0.7:
+            return Attempt(float("nan"), 0.0)
+        return try_out(parameters)
+
+    trials = search(tmp_path, 30, sometimes)
+    output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
+    study = open_study(tmp_path / "study.journal", "s")
+    summarise(study, FACTS, Budget(30), output)
+    content = json.loads((tmp_path / "study.json").read_text())
+    reasons = {"MemoryError", "Every weight was pruned.", "The score is nan."}
+    assert set(content["failures"]) == reasons
+    good = [trial for trial in trials if trial.state.name == "COMPLETE"]
+    assert content["trials"] == 30 and content["failed_trials"] == 30 - len(good)
+    best = max(good, key=lambda trial: trial.value)
+    assert content["best"]["parameters"] == best.params
+    assert content["best"]["found"] == {"rounds": 7} and content["flagged_trials"] == len(good)
+    with (tmp_path / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["number"]) for row in rows] == list(range(30))
+    assert {row["reason"] for row in rows if row["state"] == "failed"} == reasons
+    assert float(rows[best.number]["score"]) == best.value
+    assert (rows[best.number]["depth"] == "") == best.params["flat"]
+
+
+def test_a_study_without_a_good_trial_is_an_error(tmp_path):
+    def never(parameters):
+        raise UserError("out of luck")
+
+    search(tmp_path, 3, never)
+    study = open_study(tmp_path / "study.journal", "s")
+    with pytest.raises(UserError, match=r"xgb on 'wine' has no good trial out of 3 \(3 × out of"):
+        summarise(study, FACTS, Budget(3), {"trials": "", "study": ""})
+
+
+def test_an_incomplete_line_is_dropped(tmp_path):
+    whole = points(search(tmp_path, 5))
+    journal = tmp_path / "study.journal"
+    journal.write_bytes(journal.read_bytes() + b'{"op_code": 4, "wor')
+    assert points(search(tmp_path, 5)) == whole
+    assert len(search(tmp_path, 7)) == 7
+
+
+def test_a_trial_that_kills_its_worker_twice_is_given_up(tmp_path):
+    """As one that eats all memory; the trials after it are made."""
+
+    class Killed(BaseException):
+        pass
+
+    calls = []
+
+    def deadly(parameters):
+        calls.append(parameters)
+        if len(calls) in (3, 4):
+            raise Killed
+        return try_out(parameters)
+
+    for _ in range(2):
+        with pytest.raises(Killed):
+            search(tmp_path, 6, deadly)
+    trials = search(tmp_path, 6, deadly)
+    assert calls[2] == calls[3]  # the first time it may have been no fault of the trial's
+    assert [trial.user_attrs.get("reason") for trial in trials] == [
+        *[None] * 2,
+        KILLED_TWICE,
+        *[None] * 3,
+    ]
+
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from test_study import search, try_out
+
+def slow(parameters):
+    print("trial", flush=True)
+    time.sleep(0.05)
+    return try_out(parameters)
+
+search(Path(sys.argv[1]), 12, slow)
+"""
+
+
+def test_killed_studies_have_every_trial_once(tmp_path):
+    """SIGKILL at many moments, in trials and between them; the result is the uninterrupted one."""
+    whole = points(search(tmp_path / "whole", 12))
+    program = [sys.executable, "-c", PROGRAM.format(tests=str(Path(__file__).parent))]
+    for delay in (0.0, 0.02, 0.045, 0.05, 0.055):
+        process = subprocess.Popen([*program, tmp_path / "killed"], stdout=subprocess.PIPE)
+        for _ in range(2):  # the trial that was cut off, and one more
+            process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = len(open_study(tmp_path / "killed" / "study.journal", "s").get_trials())
+    assert 5 <= done < 12  # all of them were killed on the way
+    subprocess.run([*program, tmp_path / "killed"], check=True, stdout=subprocess.PIPE)
+    finished = open_study(tmp_path / "killed" / "study.journal", "s").get_trials()
+    assert points(finished) == whole
