@@ -24,6 +24,11 @@ from iunet.baselines.cocktail.shapes import dropout_rates
 from iunet.errors import UserError
 
 
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)  # the layers and inputs that the tests make
+
+
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
