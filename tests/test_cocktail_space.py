@@ -1,0 +1,117 @@
+"""MLP+C's search space, hyperparameter by hyperparameter, as Optuna sees it."""
+
+from __future__ import annotations
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+from iunet.baselines.cocktail.settings import Cocktail
+from iunet.baselines.cocktail.space import NAMES, from_parameters, suggest
+from iunet.errors import UserError
+
+SWITCH = CategoricalDistribution((False, True))
+SHAPES = ("funnel", "long_funnel", "diamond", "hexagon", "brick", "triangle", "stairs")
+# SPEC section 5, in its own order: the distribution, and the choice that asks for it.
+SPEC = {
+    "use_batch_norm": (SWITCH, {}),
+    "use_weight_decay": (SWITCH, {}),
+    "weight_decay": (FloatDistribution(1e-5, 0.1), {"use_weight_decay": True}),
+    "use_dropout": (SWITCH, {}),
+    "dropout": (FloatDistribution(0, 0.8), {"use_dropout": True}),
+    "dropout_shape": (CategoricalDistribution(SHAPES), {"use_dropout": True}),
+    "use_snapshot_ensemble": (SWITCH, {}),
+    "use_swa": (SWITCH, {}),
+    "use_lookahead": (SWITCH, {}),
+    "lookahead_steps": (IntDistribution(5, 10), {"use_lookahead": True}),
+    "lookahead_alpha": (FloatDistribution(0.5, 0.8), {"use_lookahead": True}),
+    "use_skip_connection": (SWITCH, {}),
+    "branch": (
+        CategoricalDistribution(("none", "shake_shake", "shake_drop")),
+        {"use_skip_connection": True},
+    ),
+    "shake_drop_probability": (FloatDistribution(0, 1), {"branch": "shake_drop"}),
+    "augmentation": (
+        CategoricalDistribution(("none", "mixup", "cutmix", "cutout", "fgsm")),
+        {},
+    ),
+    "mixup_alpha": (FloatDistribution(0, 1), {"augmentation": "mixup"}),
+    "cutmix_probability": (FloatDistribution(0, 1), {"augmentation": "cutmix"}),
+    "cutout_ratio": (FloatDistribution(0, 1), {"augmentation": "cutout"}),
+    "cutout_probability": (FloatDistribution(0, 1), {"augmentation": "cutout"}),
+}
+
+
+@pytest.fixture(scope="module")
+def trials():
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    asked = [study.ask() for _ in range(300)]
+    returned = [suggest(trial) for trial in asked]
+    return list(zip(asked, returned, strict=True))
+
+
+@pytest.mark.parametrize("name", SPEC)
+def test_each_hyperparameter_has_its_range_and_its_condition(trials, name):
+    distribution, condition = SPEC[name]
+    ((parent, value),) = condition.items() or [(None, None)]
+    asked = 0
+    for trial, _ in trials:
+        if name in trial.distributions:
+            assert trial.distributions[name] == distribution
+            asked += 1
+        wanted = parent is None or trial.params.get(parent) == value
+        assert (name in trial.params) == wanted
+    assert asked > 10
+
+
+def test_nothing_else_is_asked_and_what_is_asked_is_returned(trials):
+    assert tuple(SPEC) == NAMES
+    for trial, parameters in trials:
+        assert trial.params == parameters
+        assert [name for name in NAMES if name in parameters] == list(parameters)
+
+
+def test_thirteen_regularisers_are_all_reachable(trials):
+    found = set()
+    for _, parameters in trials:
+        cocktail = from_parameters(parameters)
+        found |= {name for name in ("batch_norm", "swa", "lookahead") if getattr(cocktail, name)}
+        found |= {
+            name for name in ("snapshot_ensemble", "skip_connection") if parameters[f"use_{name}"]
+        }
+        found |= {
+            name for name in ("weight_decay", "dropout") if getattr(cocktail, name) is not None
+        }
+        found |= {cocktail.branch, cocktail.augmentation} - {"none"}
+    assert len(found) == 13
+
+
+def test_stored_parameters_give_the_cocktail(trials):
+    for trial, parameters in trials:
+        cocktail = from_parameters(trial.params, cycles=1)
+        assert cocktail.cycles == 1 and cocktail.width == 512
+        for name, value in parameters.items():
+            if name in ("use_weight_decay", "use_dropout"):
+                assert (getattr(cocktail, name.removeprefix("use_")) is not None) == value
+            else:
+                assert getattr(cocktail, name.removeprefix("use_")) == value
+    nothing = {name: False for name in NAMES if name.startswith("use_")} | {"augmentation": "none"}
+    assert from_parameters(nothing) == Cocktail()
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"use_dropout": True}, "'dropout' is missing"),
+        ({"dropout": 0.5}, "'dropout' is 0.5, but with these others it is not asked for"),
+        ({"droput": 0.5}, "'droput' is 0.5, but"),
+        ({"use_swa": "False"}, "'use_swa' is False; it must be one of False, True"),
+        ({"use_weight_decay": True, "weight_decay": 1.0}, "must be between 1e-05 and 0.1"),
+        ({"augmentation": "fgsm", "cutout_ratio": 0.1}, "'cutout_ratio' is 0.1, but"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(changes, match):
+    nothing = {name: False for name in NAMES if name.startswith("use_")} | {"augmentation": "none"}
+    with pytest.raises(UserError, match=match):
+        from_parameters(nothing | changes)
