@@ -97,9 +97,9 @@ def test_measurement():
 @torch.no_grad()
 def test_sparsity_pays_where_it_should():
     """A wide layer with 1 % of its weights: the sparse product is faster than the dense one."""
-    layer = nn.Linear(4096, 4096, bias=False)
+    layer = nn.Linear(2048, 2048, bias=False)
     layer.weight.mul_(torch.rand_like(layer.weight) < 0.01)
-    spec = NetworkSpec("mlp_tab", 2, n_inputs=4096, width=4096, depth=2)
+    spec = NetworkSpec("mlp_tab", 2, n_inputs=2048, width=2048, depth=2)
     network = build_network(spec)
     masks = {
         name: np.random.default_rng(0).random(w.shape) < 0.01
@@ -107,5 +107,5 @@ def test_sparsity_pays_where_it_should():
     }
     latency = measure_latency(network, spec, masks, batches=(1,), repeats=5)
     assert latency["batches"]["1"]["speedup"] > 2
-    x = torch.randn(2, 4096)
+    x = torch.randn(2, 2048)
     torch.testing.assert_close(SparseLinear(layer)(x), layer(x), rtol=1e-4, atol=1e-4)

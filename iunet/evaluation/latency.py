@@ -7,10 +7,11 @@ compute the same function, BatchNorm folded into the layer before it, the dense 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -36,7 +37,7 @@ def measure_latency(
     repeats: int = 30,
     warm_up: int = 3,
 ) -> dict[str, Any]:
-    """Median milliseconds of a forward pass, dense and in every pruned form, on the CPU.
+    """Median milliseconds of a forward pass, dense and in every pruned form, on one CPU thread.
 
     `pruned_ms` is the fastest pruned form, named in `form`; a `speedup` below 1 means that it is
     slower than the dense network.
@@ -47,11 +48,11 @@ def measure_latency(
         weight = network.get_parameter(name)
         weight.mul_(torch.from_numpy(mask).to(weight.dtype))
     forms = pruned_forms(network)
-    result: dict[str, Any] = {"threads": torch.get_num_threads(), "repeats": repeats}
-    result["batches"] = {}
+    result: dict[str, Any] = {"threads": 1, "repeats": repeats, "batches": {}}
     for batch in batches:
         x = torch.randn(batch, *_input_shape(spec), generator=torch.Generator().manual_seed(0))
-        times = _times({"dense": dense, **forms}, x, repeats, warm_up)
+        with one_thread():
+            times = _times({"dense": dense, **forms}, x, repeats, warm_up)
         dense_ms = times.pop("dense")
         form = min(times, key=times.get)
         result["batches"][str(batch)] = {
@@ -73,6 +74,17 @@ def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
     forms = [entry["form"] for entry in latency["batches"].values()]
     columns["form"] = " / ".join(dict.fromkeys(forms))
     return columns
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """On a busy machine, threads that wait for each other would be all that is measured."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _times(

@@ -187,7 +187,9 @@ def document_of(
         row_header=["Dataset"],
         rows=[
             Row(
-                row["dataset"], [row["dataset"]], ["subset: " + row["subset"]] * bool(row["subset"])
+                row["dataset"],
+                [row["dataset"]],
+                [f"subset: {row['subset']}"] if row["subset"] else [],
             )
             for row in rows
         ],

@@ -54,11 +54,12 @@ def _from_split(split: dict[str, Any]) -> TestSplit:
 def _from_paper(row: dict[str, str]) -> TestSplit:
     """The sizes that scikit-learn makes of the implied rows; rates are rounded to 2 decimals."""
     low, high = official_rows(row["dataset"])
-    sizes = sorted({math.ceil(n_rows / 5) for n_rows in range(low, high + 1)})
     rate, least = float(row["majority_pct"]), float(row["minority_pct"])
-    n_classes = (
-        round(100 / rate) if rate == least else 2 if abs(rate + least - 100) < 0.02 else None
-    )
+    two = 2 if abs(rate + least - 100) < 0.02 else None
+    n_classes = round(100 / rate) if rate == least else two
+    # Classes of one size divide the number of rows; of the test split only if they divide that too.
+    totals = [n for n in range(low, high + 1) if rate != least or n % n_classes == 0]
+    sizes = sorted({math.ceil(n / 5) for n in totals or range(low, high + 1)})
     equal = rate == least and all(size % n_classes == 0 for size in sizes)
     majority = {size: _rows_at(rate, size) for size in sizes}
     return TestSplit(row["dataset"], sizes, majority, equal, n_classes, "table 9")

@@ -14,7 +14,7 @@ import pandas as pd
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.names import METRICS, stand_in_text
 from iunet.tables.scores import About
-from iunet.tables.tabular import complete_scores, tabular_label
+from iunet.tables.tabular import complete_rows, complete_scores, tabular_label
 
 ALPHA = 0.05
 
@@ -36,7 +36,7 @@ class Ranking:
 
 def critical_difference(scores: pd.DataFrame, alpha: float = ALPHA) -> Ranking:
     """Rank the methods (columns) over the data sets (rows); rows with a gap do not count."""
-    complete = scores.dropna(axis=1, how="all").dropna()
+    complete = complete_rows(scores)
     shown = complete.round(3)
     ranks = shown.rank(axis=1, ascending=False, method="average").mean().sort_values(kind="stable")
     result = Ranking(

@@ -72,7 +72,8 @@ def read_evaluation(path: str, request: dict[str, Any]) -> dict[str, Any]:
                 f"asked for ({describe(request)}). {REDO}"
             )
     name = _network_name(report)
-    if name is not None and name not in (base_network(request["network"]), request["method"]):
+    known = (base_network(request["network"]), request["method"])
+    if name not in known and not (name is None and request["kind"] == "tuned"):
         raise UserError(
             f"{path} is the report of network '{name}', but '{request['network']}' was asked for "
             f"({describe(request)}). {REDO}"

@@ -123,7 +123,12 @@ def scores_of(table7: TableDocument, metric: str) -> pd.DataFrame:
 
 def complete_scores(table7: TableDocument, metric: str) -> pd.DataFrame:
     """Without methods that have no score at all, the data sets on which every method has one."""
-    return scores_of(table7, metric).dropna(axis=1, how="all").dropna()
+    return complete_rows(scores_of(table7, metric))
+
+
+def complete_rows(scores: pd.DataFrame) -> pd.DataFrame:
+    ranked = scores.dropna(axis=1, how="all")
+    return ranked.dropna() if len(ranked.columns) else ranked.iloc[:0]
 
 
 def table2(table7: TableDocument, about: About | None = None) -> TableDocument:
