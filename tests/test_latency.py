@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from toy_run import Toy
 
+from iunet.artifacts import read_json
 from iunet.evaluation.latency import (
     SparseLinear,
     fold_batchnorm,
@@ -15,7 +17,9 @@ from iunet.evaluation.latency import (
     pruned_forms,
     remove_dead_units,
 )
+from iunet.evaluation.measure import measure_run
 from iunet.networks import NetworkSpec, build_network, encoder_weights
+from iunet.tables.efficiency import MEASURED
 
 SPECS = {
     "mlp_tab": NetworkSpec("mlp_tab", 3, n_inputs=7, width=24, depth=3),
@@ -109,3 +113,27 @@ def test_sparsity_pays_where_it_should():
     assert latency["batches"]["1"]["speedup"] > 2
     x = torch.randn(2, 2048)
     torch.testing.assert_close(SparseLinear(layer)(x), layer(x), rtol=1e-4, atol=1e-4)
+
+
+def test_the_measure_stage(tmp_path):
+    toy = Toy(tmp_path)
+    toy.initialise()
+    toy.supernet(epochs=1)
+    toy.prune(4)
+    toy.finetune()
+    toy.finetune("dense", dense=True)
+    inputs = {
+        "description": toy.path("initial/description"),
+        "weights": toy.path("finetune/weights"),
+        "mask": toy.path("mask/mask"),
+        "mask_report": toy.path("mask/report"),
+        "dense": toy.path("dense/weights"),
+    }
+    run = {"dataset": "toy", "network": "mlp_tab", "method": "iunet", "seed": 0}
+    measure_run(inputs, toy.path("measure.json"), run, repeats=2)
+    content = read_json(toy.path("measure.json"))
+    assert content["bytes_dense"] == (tmp_path / "dense/weights").stat().st_size
+    sizes = [(tmp_path / name).stat().st_size for name in ("finetune/weights", "mask/mask")]
+    assert content["bytes_pruned"] == sum(sizes)
+    assert content["latency_1_dense_ms"] > 0 and content["method"] == "iunet"
+    assert set(MEASURED) <= set(content)  # all columns of the efficiency table

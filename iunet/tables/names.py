@@ -72,4 +72,4 @@ def stand_in_text(stand_ins: dict[str, str] | None) -> str:
     if not stand_ins:
         return ""
     pairs = [f"{ours} for {dataset_label(paper)}" for paper, ours in stand_ins.items()]
-    return f" Not the paper's data: these stand in: {', '.join(pairs)}."
+    return f" Stand-ins for the paper's data: {', '.join(pairs)}."
