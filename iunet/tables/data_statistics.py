@@ -10,7 +10,8 @@ from typing import Any
 from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.paper import official_rows, paper_table
-from iunet.tables.render import Rendered, write_csv, write_html, write_markdown
+from iunet.tables.document import VALUE, Cell, Column, PaperValue, Row, TableDocument, Value
+from iunet.tables.render import Rendered, write_csv, write_html, write_markdown, write_table
 
 YES, OFF_BY_ONE, NO = "yes", "off by one", "no"
 MISSING, NOT_IN_PAPER = "missing", "not in the paper"
@@ -70,7 +71,7 @@ def write_table8(
 ) -> None:
     ours = {split["dataset"]: split for split in map(read_json, split_files)}
     rows = compare(TABLE8, ours, paper_rows(8), datasets, missing)
-    _write("Table 8: statistics of the vision data sets", TABLE8, rows, output)
+    _write("table8", "Table 8: statistics of the vision data sets", TABLE8, rows, output)
 
 
 def write_table9(
@@ -80,7 +81,7 @@ def write_table9(
     ours = {name: tabular_statistics(split) for name, split in splits.items()}
     paper = {name: row | {"n_rows": rows_of_paper(name)} for name, row in paper_rows(9).items()}
     rows = compare(TABLE9, ours, paper, datasets, missing)
-    _write("Table 9: statistics of the tabular data sets", TABLE9, rows, output)
+    _write("table9", "Table 9: statistics of the tabular data sets", TABLE9, rows, output)
 
 
 def paper_rows(number: int) -> dict[str, dict[str, str]]:
@@ -155,9 +156,16 @@ def _subset_text(subset: dict[str, int] | None) -> str | None:
 
 
 def _write(
-    title: str, quantities: list[Quantity], rows: list[dict[str, Any]], output: dict[str, str]
+    id: str,
+    title: str,
+    quantities: list[Quantity],
+    rows: list[dict[str, Any]],
+    output: dict[str, str],
 ) -> None:
+    """CSV, Markdown and HTML of their own kind; JSON and LaTeX as of all tables, if asked for."""
     write_csv(output["csv"], rows)
+    others = {form: path for form, path in output.items() if form in ("json", "latex")}
+    write_table(document_of(id, title, quantities, rows), others)
     table = Rendered(
         title,
         ["Dataset", *(quantity.header for quantity in quantities)],
@@ -166,6 +174,55 @@ def _write(
     )
     write_markdown(output["markdown"], table)
     write_html(output["html"], table)
+
+
+def document_of(
+    id: str, title: str, quantities: list[Quantity], rows: list[dict[str, Any]]
+) -> TableDocument:
+    """The table as a document, for the page."""
+    return TableDocument(
+        id=id,
+        title=title,
+        caption="Our splits beside the paper's table.",
+        row_header=["Dataset"],
+        rows=[
+            Row(
+                row["dataset"],
+                [row["dataset"]],
+                [f"subset: {row['subset']}"] if row["subset"] else [],
+            )
+            for row in rows
+        ],
+        columns=[Column(q.key, q.header, VALUE) for q in quantities],
+        metrics=[VALUE],
+        default_metric=VALUE,
+        cells={row["dataset"]: {q.key: _document_cell(row, q) for q in quantities} for row in rows},
+        decimals=2,
+        notes=_notes(rows, quantities)[1:],  # the first explains brackets, which are not there
+        best_along="none",
+    )
+
+
+def _document_cell(row: dict[str, Any], quantity: Quantity) -> Cell:
+    value, paper = row[quantity.key], row[f"{quantity.key}_paper"]
+    cell = Cell(missing=row["missing"])
+    if value is not None:
+        cell.values[VALUE] = Value(float(value), text=f"{value:.{quantity.decimals}f}")
+    elif not row["missing"]:
+        cell.missing = "not known of this source"
+    if paper is None:
+        return cell
+    if "-" in paper:  # the range of rows that rounded split sizes imply
+        cell.notes.append(f"the paper implies {paper}")
+        return cell
+    cell.paper = PaperValue(float(paper), None, VALUE)
+    agrees = row[f"{quantity.key}_agrees"]
+    if value is not None:
+        cell.difference = float(value) - float(paper)
+        cell.agrees = "yes" if agrees == YES else "no"
+    if agrees == OFF_BY_ONE:
+        cell.notes.append("differs by one: the paper rounds split sizes down, scikit-learn up")
+    return cell
 
 
 def _cells(row: dict[str, Any], quantities: list[Quantity]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A table as CSV, Markdown and HTML."""
+"""A table as CSV, Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iunet.artifacts import write_text
+from iunet.tables.document import Cell, Column, Row, TableDocument, write_document
+from iunet.tables.latex import latex
+from iunet.tables.view import Block, Text, View, view_of
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem;
@@ -16,7 +19,7 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .75rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .label { text-align: left; }
 thead th { border-bottom: 2px solid #1b1b1b; }
 tbody tr:nth-child(even) { background: #f4f4f4; }
 """
@@ -32,57 +35,154 @@ class Rendered:
     notes: list[str] = field(default_factory=list)
 
 
-def write_csv(path: str, rows: list[dict[str, Any]]) -> None:
-    """Rows that share their keys, in full precision."""
+def write_csv(path: str, rows: list[dict[str, Any]], fields: list[str] | None = None) -> None:
+    """Rows that share their keys, in full precision; `fields` are the keys if there is no row."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else fields, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, text.getvalue())
 
 
 def write_markdown(path: str, table: Rendered) -> None:
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in [table.header, *table.rows]]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
-    rules = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    aligned = [
-        [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)),
-        ]
-        for row in rows
-    ]
-    lines = [f"| {' | '.join(row)} |" for row in [aligned[0], rules, *aligned[1:]]]
     notes = "\n\n".join(table.notes)
+    lines = _markdown_lines(table.header, table.rows, 1)
     write_text(path, "\n".join([f"# {table.title}", "", *lines, "", notes, ""]))
+
+
+def _markdown_lines(header: list[str], rows: list[list[str]], n_labels: int) -> list[str]:
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+
+    def align(row: list[str]) -> list[str]:
+        pairs = enumerate(zip(row, widths, strict=True))
+        return [cell.ljust(w) if i < n_labels else cell.rjust(w) for i, (cell, w) in pairs]
+
+    rules = ["-" * w if i < n_labels else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    return [f"| {' | '.join(row)} |" for row in [align(cells[0]), rules, *map(align, cells[1:])]]
 
 
 def write_html(path: str, table: Rendered) -> None:
     """A self-contained page."""
-
-    def cells(tag: str, row: list[str]) -> str:
-        return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
-
-    body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
+    rows = [[Text(cell) for cell in row] for row in table.rows]
     notes = "\n".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
-    page = f"""<!doctype html>
+    write_text(path, _page(table.title, _html_table(table.header, rows, 1) + "\n" + notes))
+
+
+def _html_table(header: list[str], rows: list[list[Text]], n_labels: int) -> str:
+    def kind(i: int) -> str:
+        return ' class="label"' if 0 < i < n_labels else ""
+
+    head = "".join(f"<th{kind(i)}>{html.escape(cell)}</th>" for i, cell in enumerate(header))
+    body = "\n".join(
+        "<tr>"
+        + "".join(f"<td{kind(i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    return f"""<div class="scroll"><table>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table></div>"""
+
+
+def _html_cell(cell: Text) -> str:
+    text = html.escape(cell.text)
+    text = f"<b>{text}</b>" if cell.best else text
+    return text + (f"<sup>{','.join(cell.marks)}</sup>" if cell.marks else "")
+
+
+def _page(title: str, content: str) -> str:
+    return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(table.title)}</title>
+<title>{html.escape(title)}</title>
 <style>{STYLE}</style>
 </head>
 <body>
-<h1>{html.escape(table.title)}</h1>
-<div class="scroll"><table>
-<thead><tr>{cells("th", table.header)}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table></div>
-{notes}
+<h1>{html.escape(title)}</h1>
+{content}
 </body>
 </html>
 """
-    write_text(path, page)
+
+
+# ---- documents
+
+
+def write_table(document: TableDocument, output: dict[str, str]) -> None:
+    """Write a document in every form that `output` has a path for."""
+    view = view_of(document)
+    writers = {
+        "json": lambda path: write_document(path, document),
+        "csv": lambda path: write_csv(path, tidy_rows(document), ["row", "missing"]),
+        "markdown": lambda path: write_text(path, markdown(view)),
+        "html": lambda path: write_text(path, html_page(view)),
+        "latex": lambda path: write_text(path, latex(view)),
+    }
+    for form, path in output.items():
+        writers[form](path)
+
+
+def tidy_rows(document: TableDocument) -> list[dict[str, Any]]:
+    """A line per row, column and metric, in full precision; the paper's value with its metric."""
+    return [
+        _tidy_row(document, row, column, document.cell(row.key, column.key), metric)
+        for row in document.rows
+        for column in document.columns
+        for metric in document.metrics
+    ]
+
+
+def _tidy_row(
+    document: TableDocument, row: Row, column: Column, cell: Cell, metric: str
+) -> dict[str, Any]:
+    value = cell.values.get(metric)
+    paper = cell.paper if cell.paper and cell.paper.metric == metric else None
+    labels = dict(zip(document.row_header, row.labels, strict=True))
+    return {
+        "row": row.key,
+        **{header.lower(): label for header, label in labels.items()},
+        "column": column.key,
+        "metric": metric,
+        "mean": value.mean if value else None,
+        "std": value.std if value else None,
+        "n": value.n if value else None,
+        "text": value.text if value and value.mean is None else None,
+        "best": value.best if value and value.mean is not None else None,
+        "paper": paper.mean if paper else None,
+        "paper_std": paper.std if paper else None,
+        "difference": cell.difference if paper else None,
+        "agrees": cell.agrees if paper else None,
+        "missing": cell.missing,
+        "notes": "; ".join([*row.notes, *cell.notes]) or None,
+    }
+
+
+def _blocks(view: View) -> list[Block]:
+    return [*view.blocks, *([view.side_by_side] if view.side_by_side else [])]
+
+
+def markdown(view: View) -> str:
+    lines = [f"# {view.title}", "", view.caption, ""]
+    for block in _blocks(view):
+        rows = [
+            [f"**{c.text}**{str(c)[len(c.text) :]}" if c.best else str(c) for c in row]
+            for row in block.rows
+        ]
+        lines += [f"## {block.title}", ""] if block.title else []
+        lines += [*_markdown_lines(block.header, rows, block.n_labels), ""]
+    return "\n".join([*lines, "\n\n".join(view.notes), ""])
+
+
+def html_page(view: View) -> str:
+    parts = [f"<p>{html.escape(view.caption)}</p>"]
+    for block in _blocks(view):
+        parts += [f"<h2>{html.escape(block.title)}</h2>"] if block.title else []
+        parts.append(_html_table(block.header, block.rows, block.n_labels))
+    parts += [f"<p>{html.escape(note)}</p>" for note in view.notes]
+    return _page(view.title, "\n".join(parts))

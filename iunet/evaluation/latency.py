@@ -1,0 +1,237 @@
+"""Latency of a pruned network against the dense one, with the kernels that torch has.
+
+Unstructured sparsity only helps where something uses it. Two forms do: sparse matrices (CSR; of a
+Conv over its unfolded input), and smaller dense layers without the units that are dead. All forms
+compute the same function, BatchNorm folded into the layer before it, the dense one too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+
+from iunet.networks import Network, NetworkSpec
+
+BATCHES = (1, 128)
+Norm = nn.modules.batchnorm._BatchNorm
+
+
+@torch.no_grad()
+def measure_latency(
+    network: Network,
+    spec: NetworkSpec,
+    masks: dict[str, np.ndarray],
+    batches: tuple[int, ...] = BATCHES,
+    repeats: int = 30,
+    warm_up: int = 3,
+) -> dict[str, Any]:
+    """Median milliseconds of a forward pass, dense and in every pruned form, on one CPU thread.
+
+    `pruned_ms` is the fastest pruned form, named in `form`; a `speedup` below 1 means that it is
+    slower than the dense network.
+    """
+    network = copy.deepcopy(network).cpu().eval()
+    dense = fold_batchnorm(network)
+    for name, mask in masks.items():
+        weight = network.get_parameter(name)
+        weight.mul_(torch.from_numpy(mask).to(weight.dtype))
+    forms = pruned_forms(network)
+    result: dict[str, Any] = {"threads": 1, "repeats": repeats, "batches": {}}
+    for batch in batches:
+        x = torch.randn(batch, *_input_shape(spec), generator=torch.Generator().manual_seed(0))
+        with one_thread():
+            times = _times({"dense": dense, **forms}, x, repeats, warm_up)
+        dense_ms = times.pop("dense")
+        form = min(times, key=times.get)
+        result["batches"][str(batch)] = {
+            "dense_ms": dense_ms,
+            "pruned_ms": times[form],
+            "form": form,
+            "speedup": dense_ms / times[form],
+            "forms_ms": times,
+        }
+    return result
+
+
+def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
+    """The latency of `measure_latency` under the column names of the efficiency table."""
+    columns: dict[str, Any] = {}
+    for batch, entry in latency["batches"].items():
+        columns[f"latency_{batch}_dense_ms"] = entry["dense_ms"]
+        columns[f"latency_{batch}_pruned_ms"] = entry["pruned_ms"]
+    forms = [entry["form"] for entry in latency["batches"].values()]
+    columns["form"] = " / ".join(dict.fromkeys(forms))
+    return columns
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """On a busy machine, threads that wait for each other would be all that is measured."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _times(
+    forms: dict[str, Callable[[Tensor], Tensor]], x: Tensor, repeats: int, warm_up: int
+) -> dict[str, float]:
+    """The forms take turns, so that a busy moment of the machine hits them all."""
+    samples: dict[str, list[float]] = {name: [] for name in forms}
+    for step in range(warm_up + repeats):
+        for name, form in forms.items():
+            start = time.perf_counter()
+            form(x)
+            if step >= warm_up:
+                samples[name].append(1000 * (time.perf_counter() - start))
+    return {name: median(values) for name, values in samples.items()}
+
+
+def _input_shape(spec: NetworkSpec) -> tuple[int, ...]:
+    return (spec.n_inputs,) if spec.name == "mlp_tab" else (spec.channels, spec.side, spec.side)
+
+
+# ---- forms of a network
+
+
+def fold_batchnorm(network: nn.Module) -> nn.Module:
+    """The same function in eval mode, with every BatchNorm inside the layer before it."""
+    folded = copy.deepcopy(network).eval()
+    for parent in list(folded.modules()):
+        before: tuple[str, nn.Module] | None = None
+        for name, child in list(parent.named_children()):
+            if isinstance(child, Norm) and before is not None:
+                layer_name, layer = before
+                fuse = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
+                setattr(parent, layer_name, fuse(layer, child))
+                setattr(parent, name, nn.Identity())
+            before = (name, child) if isinstance(child, nn.Linear | nn.Conv2d) else None
+    return folded
+
+
+def pruned_forms(network: Network) -> dict[str, nn.Module]:
+    """All forms of a network whose pruned weights are zero."""
+    folded = fold_batchnorm(network)
+    forms = {"sparse": sparse_form(folded)}
+    if isinstance(folded.encoder, nn.Sequential) and _is_chain(folded.encoder):
+        smaller = remove_dead_units(folded)
+        forms |= {"smaller": smaller, "smaller and sparse": sparse_form(smaller)}
+    return forms
+
+
+class SparseLinear(nn.Module):
+    def __init__(self, layer: nn.Linear):
+        super().__init__()
+        self.weight, self.bias = _csr(layer.weight), layer.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = (self.weight @ x.T).T
+        return out if self.bias is None else out + self.bias
+
+
+class SparseConv(nn.Module):
+    """A convolution as the product of a sparse matrix with the unfolded input."""
+
+    def __init__(self, layer: nn.Conv2d):
+        super().__init__()
+        self.weight, self.bias = _csr(layer.weight.flatten(1)), layer.bias
+        self.options = {"padding": layer.padding, "stride": layer.stride}
+        self.kernel = layer.kernel_size
+
+    def forward(self, x: Tensor) -> Tensor:
+        sides = [
+            (size + 2 * pad - k) // stride + 1
+            for size, pad, k, stride in zip(
+                x.shape[2:],
+                self.options["padding"],
+                self.kernel,
+                self.options["stride"],
+                strict=True,
+            )
+        ]
+        columns = F.unfold(x, self.kernel, **self.options)  # batch, channels·k², positions
+        flat = columns.transpose(0, 1).reshape(columns.shape[1], -1)
+        out = self.weight @ flat
+        if self.bias is not None:
+            out = out + self.bias[:, None]
+        return out.reshape(len(out), len(x), *sides).transpose(0, 1)
+
+
+def _csr(weight: Tensor) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls its CSR support a beta
+        return weight.detach().to_sparse_csr()
+
+
+def sparse_form(folded: nn.Module) -> nn.Module:
+    """CSR matrices for all encoder layers that miss weights."""
+    form = copy.deepcopy(folded)
+    for parent in list(form.encoder.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, nn.Linear | nn.Conv2d) and bool((child.weight == 0).any()):
+                sparse = SparseLinear if isinstance(child, nn.Linear) else SparseConv
+                setattr(parent, name, sparse(child))
+    return form
+
+
+# ---- removal of dead units
+
+
+def _is_chain(encoder: nn.Sequential) -> bool:
+    """Layers one after the other, each but Flatten followed by ReLU: not so in a ResNet."""
+    kinds = nn.Linear | nn.Conv2d | nn.ReLU | nn.Flatten | nn.Identity
+    return all(isinstance(module, kinds) for module in encoder)
+
+
+def remove_dead_units(folded: Network) -> Network:
+    """Without units that have no outgoing weights, or a constant output (no incoming ones).
+
+    A constant goes into the bias of the next layer. Behind a Conv with padding it cannot (the
+    border sees zeros instead), so there only units whose constant is 0 are removed.
+    """
+    form = copy.deepcopy(folded)
+    layers = [m for m in form.encoder if isinstance(m, nn.Linear | nn.Conv2d)] + [form.decoder]
+    for this, following in reversed(list(pairwise(layers))):
+        used = _inputs_by_unit(following, len(this.weight)).abs().sum(dim=(0, 2)) > 0
+        _keep_units(this, following, used)
+    for this, following in pairwise(layers):
+        dead = this.weight.flatten(1).abs().sum(dim=1) == 0
+        dead[0] &= not dead.all()  # a layer of no units is none
+        constant = this.bias.clamp(min=0) * dead
+        if isinstance(following, nn.Conv2d):
+            dead &= constant == 0
+        else:
+            by_unit = _inputs_by_unit(following, len(this.weight)).sum(dim=2)
+            following.bias = nn.Parameter(following.bias + by_unit @ constant)
+        _keep_units(this, following, ~dead)
+    return form
+
+
+def _inputs_by_unit(layer: nn.Module, units: int) -> Tensor:
+    """The layer's weights as (outputs, units before it, weights per unit)."""
+    return layer.weight.reshape(len(layer.weight), units, -1)
+
+
+def _keep_units(this: nn.Module, following: nn.Module, keep: Tensor) -> None:
+    if not keep.any():
+        keep[0] = True
+    shape = following.weight.shape
+    kept = _inputs_by_unit(following, len(this.weight))[:, keep]
+    new_shape = (shape[0], int(keep.sum()), *shape[2:]) if len(shape) == 4 else (shape[0], -1)
+    following.weight = nn.Parameter(kept.reshape(new_shape).contiguous())
+    this.weight = nn.Parameter(this.weight[keep].contiguous())
+    this.bias = nn.Parameter(this.bias[keep].contiguous())

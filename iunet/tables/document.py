@@ -1,0 +1,173 @@
+"""The table document: what a table says, before it is CSV, Markdown, HTML, LaTeX or a page.
+
+It is written as `results/tables/<id>.json`. A cell holds a value for each metric of the table, the
+paper's value where it has one, and the reason if there is nothing of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iunet.artifacts import read_json, write_json
+from iunet.errors import UserError
+
+VALUE = "value"  # the one metric of tables whose cells are not scores
+
+
+@dataclass
+class Value:
+    """One number with its spread over seeds, or a text."""
+
+    mean: float | None = None
+    std: float | None = None  # sample standard deviation; none with a single seed
+    n: int | None = None  # seeds
+    best: bool = False
+    text: str | None = None  # shown instead of the number
+
+
+@dataclass
+class PaperValue:
+    mean: float
+    std: float | None
+    metric: str  # which of our metrics is like it
+
+
+@dataclass
+class Cell:
+    values: dict[str, Value] = field(default_factory=dict)
+    paper: PaperValue | None = None
+    difference: float | None = None  # ours minus the paper's, in the paper's metric
+    agrees: str | None = None  # yes, no, n/a (a std is missing), or none without two values
+    missing: str | None = None  # why there is nothing of ours
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Row:
+    key: str
+    labels: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Column:
+    key: str
+    label: str
+    paper_metric: str | None = None  # none if it depends on the row, or the paper has no such cells
+
+
+@dataclass
+class TableDocument:
+    id: str
+    title: str
+    caption: str
+    row_header: list[str]
+    rows: list[Row]
+    columns: list[Column]
+    metrics: list[str]
+    default_metric: str
+    cells: dict[str, dict[str, Cell]]  # by the keys of row and column
+    decimals: int = 3
+    notes: list[str] = field(default_factory=list)
+    lower_is_better: list[str] = field(default_factory=list)  # keys of rows or columns, or metrics
+    metric_labels: dict[str, str] = field(default_factory=dict)
+    best_along: str = "row"  # the best of a row, of a column, or of neither ("none")
+
+    def cell(self, row: str, column: str) -> Cell:
+        return self.cells[row][column]
+
+    def to_json(self) -> dict[str, Any]:
+        content = asdict(self)
+        for row in content["cells"].values():
+            for cell in row.values():
+                cell["values"] = {key: _lean(value) for key, value in cell["values"].items()}
+        return content
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> TableDocument:
+        content = dict(content)
+        content["rows"] = [Row(**row) for row in content["rows"]]
+        content["columns"] = [Column(**column) for column in content["columns"]]
+        content["cells"] = {
+            row: {column: _cell_from_json(cell) for column, cell in cells.items()}
+            for row, cells in content["cells"].items()
+        }
+        return cls(**content)
+
+
+def _lean(value: dict[str, Any]) -> dict[str, Any]:
+    """A text alone, or a number (with its text, if it has one)."""
+    if value["mean"] is None:
+        return {"text": value["text"] or ""}
+    return value if value["text"] is not None else {k: v for k, v in value.items() if k != "text"}
+
+
+def _cell_from_json(content: dict[str, Any]) -> Cell:
+    values = {metric: Value(**value) for metric, value in content["values"].items()}
+    paper = content["paper"] and PaperValue(**content["paper"])
+    return Cell(**(content | {"values": values, "paper": paper}))
+
+
+def write_document(path: str | Path, document: TableDocument) -> None:
+    write_json(path, document.to_json())
+
+
+def read_document(path: str | Path) -> TableDocument:
+    content = read_json(path)
+    try:
+        return TableDocument.from_json(content)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{path} is not a table of this workflow ({type(error).__name__}: {error}). Delete it "
+            "and run the same command again to make it anew."
+        ) from error
+
+
+# ---- comparing
+
+
+def compare_with_paper(cell: Cell, paper: PaperValue | None) -> None:
+    """Put the paper's value beside ours, if it has one, and say whether they agree."""
+    cell.paper = paper
+    ours = cell.values.get(paper.metric) if paper else None
+    if ours is not None and ours.mean is not None:
+        cell.difference = ours.mean - paper.mean
+        cell.agrees = agreement(ours, paper)
+
+
+def agreement(ours: Value, paper: PaperValue) -> str:
+    """SPEC 7: |ours − paper| ≤ 2·√(s_ours²/n + s_paper²/3); the paper has 3 seeds.
+
+    Both are taken as sample standard deviations (the paper does not say which it gives).
+    """
+    if ours.std is None or paper.std is None:
+        return "n/a"
+    bound = 2 * (ours.std**2 / ours.n + paper.std**2 / 3) ** 0.5
+    return "yes" if abs(ours.mean - paper.mean) <= bound + 1e-9 else "no"
+
+
+def mark_best(document: TableDocument, columns: list[str] | None = None) -> None:
+    """Mark the best of every row (or column) and metric, and all that equal it as shown."""
+    names = columns or [column.key for column in document.columns]
+    if document.best_along == "row":
+        groups = [
+            (row.key, [document.cell(row.key, name) for name in names]) for row in document.rows
+        ]
+    else:
+        groups = [(name, [document.cell(row.key, name) for row in document.rows]) for name in names]
+    for key, cells in groups:
+        for metric in document.metrics:
+            values = [cell.values[metric] for cell in cells if metric in cell.values]
+            lower = bool({key, metric} & set(document.lower_is_better))
+            _mark(values, document.decimals, -1 if lower else 1)
+
+
+def _mark(values: list[Value], decimals: int, sign: int) -> None:
+    numbers = [value for value in values if value.mean is not None]
+    if len(numbers) < 2:  # nothing to be better than
+        return
+    best = max(sign * round(value.mean, decimals) for value in numbers)
+    for value in numbers:
+        value.best = sign * round(value.mean, decimals) == best

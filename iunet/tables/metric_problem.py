@@ -1,0 +1,221 @@
+"""The metric problem of the paper's table 7, with its evidence computed from the numbers.
+
+Balanced accuracy of a constant predictor is 100/K %, yet MLP_TAB-family columns of the paper hold
+the majority-class rate of the test split. And where all classes are equally frequent in the test
+split, balanced accuracy is k/n (k/3n as a mean of 3 seeds), yet these columns hold other values.
+Both fit macro precision: `balanced_accuracy_score` with its arguments swapped. (SPEC section 6)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from iunet.paper import official_rows, paper_table
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.names import TUNED, dataset_label
+from iunet.tables.tabular import METHODS, paper_table7, tabular_label
+
+PAPER_SEEDS = 3
+HALF = 0.0005 + 1e-9  # the paper gives 3 decimals
+FEW = 1000  # beyond that many test rows, most values of 3 decimals are some k/n by chance
+
+
+@dataclass
+class TestSplit:
+    """What is known of a data set's test split: candidates, if only the paper's table 9 is."""
+
+    dataset: str
+    sizes: list[int]
+    majority: dict[int, list[int]]  # rows of the majority class, by size
+    equal_classes: bool
+    n_classes: int | None  # none if the paper does not tell
+    source: str  # split, or table 9
+
+
+def split_facts(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, TestSplit]:
+    """Per data set of the paper: from our split if it is the whole set, else from its table 9."""
+    facts = {}
+    for row in paper_table(9):
+        split = (splits or {}).get(row["dataset"])
+        whole = split is not None and not split.get("provenance", {}).get("subset")
+        facts[row["dataset"]] = _from_split(split) if whole else _from_paper(row)
+    return facts
+
+
+def _from_split(split: dict[str, Any]) -> TestSplit:
+    counts = [entry["test"] for entry in split["classes"]]
+    n = sum(counts)
+    equal = len(set(counts)) == 1
+    return TestSplit(split["dataset"], [n], {n: [max(counts)]}, equal, len(counts), "split")
+
+
+def _from_paper(row: dict[str, str]) -> TestSplit:
+    """The sizes that scikit-learn makes of the implied rows; rates are rounded to 2 decimals."""
+    low, high = official_rows(row["dataset"])
+    rate, least = float(row["majority_pct"]), float(row["minority_pct"])
+    two = 2 if abs(rate + least - 100) < 0.02 else None
+    n_classes = round(100 / rate) if rate == least else two
+    # Classes of one size divide the number of rows; of the test split only if they divide that too.
+    totals = [n for n in range(low, high + 1) if rate != least or n % n_classes == 0]
+    sizes = sorted({math.ceil(n / 5) for n in totals or range(low, high + 1)})
+    equal = rate == least and all(size % n_classes == 0 for size in sizes)
+    majority = {size: _rows_at(rate, size) for size in sizes}
+    return TestSplit(row["dataset"], sizes, majority, equal, n_classes, "table 9")
+
+
+def _rows_at(rate: float, size: int) -> list[int]:
+    """The numbers of rows that this rate, of two decimals, can mean in a stratified split."""
+    low, high = size * (rate - 0.005) / 100, size * (rate + 0.005) / 100
+    return list(range(math.floor(low), math.ceil(high) + 1))
+
+
+@dataclass
+class MajorityCell:
+    dataset: str
+    method: str
+    value: float
+    rows: int  # of the majority class in the test split
+    n: int
+    constant_balanced_accuracy: float | None
+    source: str
+
+
+@dataclass
+class AttainableCell:
+    dataset: str
+    method: str
+    value: float
+    n: int
+    as_one: bool  # is k/n for some k
+    as_mean: bool  # is k/3n: the mean of 3 seeds
+    by_chance: float  # share of the values with 3 decimals that are some k/3n
+    source: str
+
+
+def majority_cells(facts: dict[str, TestSplit]) -> list[MajorityCell]:
+    """Cells of the paper's table 7 that equal the test split's majority rate, to 3 decimals."""
+    found = []
+    for (dataset, method), (value, _) in paper_table7().items():
+        split = facts[dataset]
+        pairs = [(k, n) for n, rows in split.majority.items() for k in rows]
+        hits = [(k, n) for k, n in pairs if abs(100 * k / n - value) <= HALF]
+        if hits and not split.equal_classes:
+            k, n = hits[0] if len(hits) == 1 else _likeliest(hits, dataset)
+            constant = 100 / split.n_classes if split.n_classes else None
+            found.append(MajorityCell(dataset, method, value, k, n, constant, split.source))
+    return found
+
+
+def _likeliest(hits: list[tuple[int, int]], dataset: str) -> tuple[int, int]:
+    """Of several k/n that round to the value, the one nearest the rate that table 9 gives."""
+    rate = next(float(r["majority_pct"]) for r in paper_table(9) if r["dataset"] == dataset)
+    return min(hits, key=lambda hit: (abs(100 * hit[0] / hit[1] - rate), -hit[1]))
+
+
+def attainable_cells(facts: dict[str, TestSplit]) -> list[AttainableCell]:
+    """Every cell of the paper on small test splits with equal classes: can it be k/n at all?"""
+    cells = []
+    for (dataset, method), (value, _) in paper_table7().items():
+        split = facts[dataset]
+        if not split.equal_classes or max(split.sizes) > FEW:
+            continue
+        n = split.sizes[0]
+        one, mean = _is_fraction(value, n), _is_fraction(value, PAPER_SEEDS * n)
+        chance = min(1.0, PAPER_SEEDS * n / 100_000)
+        cells.append(AttainableCell(dataset, method, value, n, one, mean, chance, split.source))
+    return cells
+
+
+def _is_fraction(value: float, n: int) -> bool:
+    return abs(100 * round(value * n / 100) / n - value) <= HALF
+
+
+def metric_problem(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """The evidence as JSON: the cells, and the counts of both families of columns."""
+    facts = split_facts(splits)
+    majority, attainable = majority_cells(facts), attainable_cells(facts)
+    counts = {}
+    for name, family in families().items():
+        tested = [cell for cell in attainable if cell.method in family]
+        counts[name] = {
+            "majority": sum(cell.method in family for cell in majority),
+            "cells": len(facts) * len(family),
+            "equal_class_cells": len(tested),
+            "attainable": sum(cell.as_one for cell in tested),
+            "attainable_as_mean": sum(cell.as_mean for cell in tested),
+        }
+    return {
+        "majority": [asdict(cell) for cell in majority],
+        "attainable": [asdict(cell) for cell in attainable],
+        "counts": counts,
+        "summary": _summary(counts),
+    }
+
+
+def families() -> dict[str, list[str]]:
+    return {"mlp_tab": [m for m in METHODS if m not in TUNED], "tuned": list(TUNED)}
+
+
+def _summary(counts: dict[str, dict[str, int]]) -> str:
+    ours, others = counts["mlp_tab"], counts["tuned"]
+    return (
+        f"In the paper's table 7, {ours['majority']} of {ours['cells']} cells of MLP_TAB, OMP, "
+        "β-LASSO and IUNET equal the majority-class rate of the test split, where a constant "
+        f"predictor's balanced accuracy is far lower; of XGB, TABN and MLP_TAB+C "
+        f"{others['majority']} of {others['cells']} do. On small test splits with equal classes, "
+        f"{ours['attainable_as_mean']} of {ours['equal_class_cells']} cells of the first four are "
+        f"attainable as k/n or as a mean of three, against {others['attainable']} of "
+        f"{others['equal_class_cells']} of the other three as k/n. Both fit balanced accuracy with "
+        "its arguments swapped: mean precision over the predicted classes."
+    )
+
+
+def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> TableDocument:
+    """The evidence as a table: one row per telling cell of the paper."""
+    evidence = metric_problem(splits)
+    rows, cells = [], {}
+    for cell in evidence["majority"]:
+        said = f"majority rate {cell['rows']}/{cell['n']}"
+        balanced = cell["constant_balanced_accuracy"]
+        constant = f"a constant predictor has {balanced:g} %" if balanced else ""
+        _add(rows, cells, "majority", cell, said, constant)
+    for cell in evidence["attainable"]:
+        n = cell["n"]
+        kind = f"k/{n}" if cell["as_one"] else f"k/{3 * n}" if cell["as_mean"] else "no"
+        said = "attainable as " + kind if kind != "no" else "not attainable"
+        near = round(cell["value"] * n / 100)
+        _add(rows, cells, "equal", cell, said, f"nearest {near}/{n} = {100 * near / n:.3f}")
+    return TableDocument(
+        id="metric_problem",
+        title="The metric of the paper's table 7",
+        caption=evidence["summary"],
+        row_header=["Dataset", "Method"],
+        rows=rows,
+        columns=[
+            Column("paper", "Paper"),
+            Column("finding", "Finding"),
+            Column("beside", "Beside"),
+            Column("source", "Test split from"),
+        ],
+        metrics=[VALUE],
+        default_metric=VALUE,
+        cells=cells,
+        best_along="none",
+    )
+
+
+def _add(
+    rows: list[Row],
+    cells: dict[str, dict[str, Cell]],
+    kind: str,
+    cell: dict[str, Any],
+    finding: str,
+    beside: str,
+) -> None:
+    key = f"{kind}/{cell['dataset']}/{cell['method']}"
+    rows.append(Row(key, [dataset_label(cell["dataset"]), tabular_label(cell["method"])]))
+    texts = {"finding": finding, "beside": beside, "source": cell["source"]}
+    cells[key] = {"paper": Cell(values={VALUE: Value(cell["value"])})}
+    cells[key] |= {name: Cell(values={VALUE: Value(text=text)}) for name, text in texts.items()}

@@ -1,0 +1,140 @@
+"""Critical differences: do the methods really differ over the data sets?
+
+Friedman's test of all methods together (SciPy), then Wilcoxon's signed-rank test of every pair with
+Holm's correction (scikit-posthocs), as Benavoli, Corani and Mangili (2016) advise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.names import METRICS, stand_in_text
+from iunet.tables.scores import About
+from iunet.tables.tabular import complete_rows, complete_scores, tabular_label
+
+ALPHA = 0.05
+
+
+@dataclass
+class Ranking:
+    """`problem` says why there is no test; then only the ranks (if any) are there."""
+
+    n_datasets: int
+    ranks: dict[str, float]  # average rank of each method, the best first
+    friedman_p: float | None = None
+    p_values: dict[str, dict[str, float]] | None = None  # Holm-adjusted, by pair
+    cliques: list[list[str]] | None = None  # methods that do not differ significantly
+    problem: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+def critical_difference(scores: pd.DataFrame, alpha: float = ALPHA) -> Ranking:
+    """Rank the methods (columns) over the data sets (rows); rows with a gap do not count."""
+    complete = complete_rows(scores)
+    shown = complete.round(3)
+    ranks = shown.rank(axis=1, ascending=False, method="average").mean().sort_values(kind="stable")
+    result = Ranking(
+        len(complete), {str(k): float(v) for k, v in ranks.items()} if len(shown) else {}
+    )
+    if len(complete) < 2 or complete.shape[1] < 3:
+        result.problem = (
+            f"not enough data: {len(complete)} data sets and {complete.shape[1]} methods, where "
+            "the tests need at least 2 and 3"
+        )
+        return result
+    ordered = shown[list(ranks.index)]
+    result.friedman_p = _friedman(ordered)
+    p_values = _wilcoxon_holm(ordered)
+    result.p_values = {a: {b: float(p_values.loc[a, b]) for b in p_values} for a in p_values}
+    result.cliques = _cliques(p_values, alpha)
+    return result
+
+
+def _friedman(scores: pd.DataFrame) -> float:
+    from scipy.stats import friedmanchisquare
+
+    if scores.nunique(axis=1).eq(1).all():
+        return 1.0  # all tied: the statistic would be 0/0
+    return float(friedmanchisquare(*(scores[m] for m in scores)).pvalue)
+
+
+def _wilcoxon_holm(scores: pd.DataFrame) -> pd.DataFrame:
+    from scikit_posthocs import posthoc_wilcoxon
+
+    # zsplit: ties between two methods speak for both; leaving them out would overstate the rest.
+    columns = [scores[method].to_numpy() for method in scores]
+    p_values = posthoc_wilcoxon(columns, zero_method="zsplit", p_adjust="holm")
+    p_values.index = p_values.columns = list(scores)
+    return p_values.clip(upper=1.0)
+
+
+def _cliques(p_values: pd.DataFrame, alpha: float) -> list[list[str]]:
+    """Groups that share a letter of the compact letter display; single methods are no group."""
+    from scikit_posthocs import compact_letter_display
+
+    letters = compact_letter_display(p_values, alpha=alpha)
+    groups: dict[str, list[str]] = {}
+    for method, text in letters.items():
+        for letter in text.replace(" ", ""):
+            groups.setdefault(letter, []).append(method)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def ranking_document(
+    table7: TableDocument, metric: str = "balanced_accuracy", about: About | None = None
+) -> tuple[TableDocument, Ranking]:
+    """Average ranks and Holm-adjusted p-values, from the scores of table 7."""
+    about = about or About()
+    ranking = critical_difference(complete_scores(table7, metric))
+    labels = {column.key: column.label for column in table7.columns}
+    return _document(ranking, labels, METRICS[metric], about), ranking
+
+
+def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: About) -> TableDocument:
+    methods = list(ranking.ranks)
+    label = {m: labels.get(m, tabular_label(m)) for m in methods}
+    cells: dict[str, dict[str, Cell]] = {}
+    for method in methods:
+        cells[method] = {"rank": Cell(values={VALUE: Value(ranking.ranks[method])})}
+        for other in methods:
+            cells[method][other] = _p_cell(ranking, method, other)
+    return TableDocument(
+        id="ranking",
+        title="Ranking of the methods on tabular data",
+        caption=f"Average ranks by {metric.lower()} over {ranking.n_datasets} data sets (1 is "
+        "best), and p-values of Wilcoxon's signed-rank test between pairs of methods, adjusted "
+        "by Holm's method." + stand_in_text(about.stand_ins),
+        row_header=["Method"],
+        rows=[Row(m, [label[m]]) for m in methods],
+        columns=[Column("rank", "Average rank"), *(Column(m, label[m]) for m in methods)],
+        metrics=[VALUE],
+        default_metric=VALUE,
+        cells=cells,
+        notes=[*_notes(ranking, label), *(about.notes or [])],
+        lower_is_better=["rank"],
+        best_along="none",
+    )
+
+
+def _p_cell(ranking: Ranking, method: str, other: str) -> Cell:
+    if method == other:
+        return Cell(values={VALUE: Value(text="–")})
+    if ranking.p_values is None:
+        return Cell(missing="not enough data")
+    return Cell(values={VALUE: Value(ranking.p_values[method][other])})
+
+
+def _notes(ranking: Ranking, label: dict[str, str]) -> list[str]:
+    if ranking.problem:
+        return [f"No test: {ranking.problem}."]
+    differ = "differ" if ranking.friedman_p < ALPHA else "do not differ significantly"
+    notes = [f"Friedman's test: p = {ranking.friedman_p:.3g}; the methods {differ} (at {ALPHA})."]
+    groups = ["{" + ", ".join(label[m] for m in group) + "}" for group in ranking.cliques]
+    found = ", ".join(groups) if groups else "none, every pair differs"
+    return [*notes, f"Groups of methods without a significant difference: {found}."]

@@ -1,0 +1,104 @@
+"""What the tables of scores share: cells by row and column, with the paper's values beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from iunet.paper import paper_table
+from iunet.tables.cells import cell_of, score_columns, select
+from iunet.tables.document import (
+    Column,
+    PaperValue,
+    Row,
+    TableDocument,
+    compare_with_paper,
+    mark_best,
+)
+from iunet.tables.names import metric_labels, stand_in_text
+
+MEAN_NOTE = (
+    "Mean ± sample standard deviation (n − 1) over seeds; without ± there is one seed. Agreement "
+    "with the paper: |ours − paper| ≤ 2·√(s²/n + s_paper²/3), taking the paper's ± for a sample "
+    "standard deviation of 3 seeds; n/a where one of the two is missing."
+)
+SPREAD_NOTE = MEAN_NOTE + " The best of each row, as rounded here, is bold."
+SWAPPED_NOTE = (
+    "The paper's MLP_TAB-family columns look computed with the arguments of balanced accuracy "
+    "swapped, so they are compared with our swapped balanced accuracy; XGB, TABN and MLP_TAB+C "
+    "with balanced accuracy. The paper gives no ± for these three: they look taken from Kadra et "
+    "al. (2021)."
+)
+
+
+@dataclass
+class Line:
+    """A row or column of a table, and the rows of the frame that belong to it."""
+
+    head: Row | Column
+    where: dict[str, Any]
+
+
+@dataclass
+class About:
+    """What a table says of its run beside the numbers."""
+
+    stand_ins: dict[str, str] | None = None  # our data set by the paper's that it stands in for
+    row_notes: dict[str, list[str]] | None = None  # by data set: "subset"
+    notes: list[str] | None = None  # budgets of tuned methods, …
+
+    def of(self, dataset: str) -> list[str]:
+        return list((self.row_notes or {}).get(dataset, []))
+
+
+PaperOf = Callable[[dict[str, Any]], PaperValue | None]
+
+
+def score_table(
+    frame: pd.DataFrame,
+    rows: list[Line],
+    columns: list[Line],
+    metrics: list[str],
+    paper: PaperOf,
+    about: About,
+    caption: str,
+    **document: Any,
+) -> TableDocument:
+    """A table of mean test scores; `paper` gives its value for the keys of a row and column."""
+    cells = {}
+    for row in rows:
+        of_row = select(frame, **row.where)
+        cells[row.head.key] = {}
+        for column in columns:
+            cell = cell_of(select(of_row, **column.where), score_columns(metrics))
+            compare_with_paper(cell, paper(row.where | column.where))
+            cells[row.head.key][column.head.key] = cell
+    table = TableDocument(
+        caption=caption + stand_in_text(about.stand_ins),
+        rows=[row.head for row in rows],
+        columns=[column.head for column in columns],
+        metrics=metrics,
+        cells=cells,
+        metric_labels=metric_labels(metrics),
+        **document,
+    )
+    table.notes = [SPREAD_NOTE, *table.notes, *(about.notes or [])]
+    mark_best(table)
+    return table
+
+
+def paper_cells(number: int, *keys: str) -> dict[tuple[str, ...], tuple[float, float | None]]:
+    """(mean, std) of a table of the paper in long form, by the named columns."""
+    return {tuple(row[key] for key in keys): _numbers(row, "") for row in paper_table(number)}
+
+
+def _numbers(row: dict[str, str], prefix: str) -> tuple[float, float | None]:
+    std = row.get(f"{prefix}std")
+    return float(row[f"{prefix}mean"]), float(std) if std else None
+
+
+def paper_value(found: tuple[float, float | None] | None, metric: str) -> PaperValue | None:
+    return PaperValue(*found, metric) if found else None

@@ -1,0 +1,139 @@
+"""Every form of a pruned network computes the same function, and is what is timed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from toy_run import Toy
+
+from iunet.artifacts import read_json
+from iunet.evaluation.latency import (
+    SparseLinear,
+    fold_batchnorm,
+    latency_columns,
+    measure_latency,
+    pruned_forms,
+    remove_dead_units,
+)
+from iunet.evaluation.measure import measure_run
+from iunet.networks import NetworkSpec, build_network, encoder_weights
+from iunet.tables.efficiency import MEASURED
+
+SPECS = {
+    "mlp_tab": NetworkSpec("mlp_tab", 3, n_inputs=7, width=24, depth=3),
+    "mlp_vis": NetworkSpec("mlp_vis", 3, side=8, alpha=1),
+    "cnn": NetworkSpec("cnn", 3, side=16, alpha=2),
+    "resnet18": NetworkSpec("resnet18", 3, side=32, width=0.125),
+}
+
+
+def pruned(spec: NetworkSpec, density: float):
+    """A network with random statistics and biases, some units dead on either side."""
+    torch.manual_seed(0)
+    network = build_network(spec).eval()
+    rng = np.random.default_rng(0)
+    for module in network.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.running_mean.normal_()
+            module.running_var.uniform_(0.5, 2)
+            nn.init.normal_(module.weight)
+            nn.init.normal_(module.bias)
+    masks = {}
+    for name, weight in encoder_weights(network).items():
+        mask = rng.random(weight.shape) < density
+        mask[:2] = False  # no incoming weights
+        if mask.shape[1] > 6:
+            mask[:, 2:6] = False  # of the layer before: no outgoing ones
+        masks[name] = mask
+        weight.data.mul_(torch.from_numpy(mask))
+    shape = (spec.n_inputs,) if spec.name == "mlp_tab" else (3, spec.side, spec.side)
+    return network, masks, torch.randn(5, *shape)
+
+
+@pytest.mark.parametrize("name", SPECS)
+@torch.no_grad()
+def test_forms_compute_the_same(name):
+    network, _, x = pruned(SPECS[name], 0.3)
+    expected = network(x)
+    forms = {"dense": fold_batchnorm(network), **pruned_forms(network)}
+    assert ("smaller" in forms) == (name != "resnet18")
+    for form in forms.values():
+        torch.testing.assert_close(form(x), expected, rtol=1e-4, atol=1e-4)
+
+
+@torch.no_grad()
+def test_dead_units_go():
+    network, masks, _ = pruned(SPECS["mlp_tab"], 0.5)
+    smaller = remove_dead_units(fold_batchnorm(network))
+    widths = [len(layer.weight) for layer in smaller.encoder if isinstance(layer, nn.Linear)]
+    first, second, third = masks.values()
+    alive = [(first.any(axis=1) & second.any(axis=0)).sum()]
+    alive += [(second.any(axis=1) & third.any(axis=0)).sum(), third.any(axis=1).sum()]
+    assert widths == alive
+    assert widths[1:] == [18, 22]  # of 24: 2 without inputs, 4 without outputs
+
+
+@torch.no_grad()
+def test_a_network_that_lost_everything():
+    network, _, x = pruned(SPECS["mlp_tab"], 0.0)
+    for form in pruned_forms(network).values():
+        torch.testing.assert_close(form(x), network(x), rtol=1e-4, atol=1e-4)
+
+
+@torch.no_grad()
+def test_measurement():
+    spec = SPECS["mlp_tab"]
+    network, masks, x = pruned(spec, 0.2)
+    before = network(x)
+    latency = measure_latency(network, spec, masks, repeats=3)
+    assert set(latency["batches"]) == {"1", "128"}
+    for entry in latency["batches"].values():
+        assert entry["pruned_ms"] == min(entry["forms_ms"].values()) > 0
+        assert entry["forms_ms"][entry["form"]] == entry["pruned_ms"]
+        assert entry["speedup"] == pytest.approx(entry["dense_ms"] / entry["pruned_ms"])
+    columns = latency_columns(latency)
+    assert columns["latency_128_dense_ms"] == latency["batches"]["128"]["dense_ms"]
+    torch.testing.assert_close(network(x), before)  # measuring leaves the network alone
+
+
+@torch.no_grad()
+def test_sparsity_pays_where_it_should():
+    """A wide layer with 1 % of its weights: the sparse product is faster than the dense one."""
+    layer = nn.Linear(2048, 2048, bias=False)
+    layer.weight.mul_(torch.rand_like(layer.weight) < 0.01)
+    spec = NetworkSpec("mlp_tab", 2, n_inputs=2048, width=2048, depth=2)
+    network = build_network(spec)
+    masks = {
+        name: np.random.default_rng(0).random(w.shape) < 0.01
+        for name, w in encoder_weights(network).items()
+    }
+    latency = measure_latency(network, spec, masks, batches=(1,), repeats=5)
+    assert latency["batches"]["1"]["speedup"] > 2
+    x = torch.randn(2, 2048)
+    torch.testing.assert_close(SparseLinear(layer)(x), layer(x), rtol=1e-4, atol=1e-4)
+
+
+def test_the_measure_stage(tmp_path):
+    toy = Toy(tmp_path)
+    toy.initialise()
+    toy.supernet(epochs=1)
+    toy.prune(4)
+    toy.finetune()
+    toy.finetune("dense", dense=True)
+    inputs = {
+        "description": toy.path("initial/description"),
+        "weights": toy.path("finetune/weights"),
+        "mask": toy.path("mask/mask"),
+        "mask_report": toy.path("mask/report"),
+        "dense": toy.path("dense/weights"),
+    }
+    run = {"dataset": "toy", "network": "mlp_tab", "method": "iunet", "seed": 0}
+    measure_run(inputs, toy.path("measure.json"), run, repeats=2)
+    content = read_json(toy.path("measure.json"))
+    assert content["bytes_dense"] == (tmp_path / "dense/weights").stat().st_size
+    sizes = [(tmp_path / name).stat().st_size for name in ("finetune/weights", "mask/mask")]
+    assert content["bytes_pruned"] == sum(sizes)
+    assert content["latency_1_dense_ms"] > 0 and content["method"] == "iunet"
+    assert set(MEASURED) <= set(content)  # all columns of the efficiency table
