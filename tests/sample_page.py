@@ -59,7 +59,7 @@ def measured(
     """A cell near the paper's value; the paper's is in the metric `like`."""
     values = {}
     for index, metric in enumerate(metrics):
-        mean = min(100, paper + noise.gauss(0, 1) - (0 if metric == like else 3 + index))
+        mean = min(100.0, paper + noise.gauss(0, 1) - (0 if metric == like else 3 + index))
         values[metric] = {"mean": round(mean, 4), "std": round(abs(noise.gauss(0, 0.5)), 4), "n": 3}
     difference = values[like]["mean"] - paper
     agrees = "n/a"

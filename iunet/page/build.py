@@ -70,7 +70,13 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         figures=[figure_view(figure) for figure in bundle.figures],
         decisions=read_decisions(bundle.decisions, bundle.facts.config) if bundle.decisions else [],
         missing=missing_rows(documents, bundle),
-        config_text=yaml.safe_dump(bundle.facts.config, sort_keys=False, allow_unicode=True),
+        config_text=yaml.safe_dump(
+            bundle.facts.config,
+            sort_keys=False,
+            allow_unicode=True,
+            default_flow_style=None,  # short lists and mappings on one line
+            width=100,
+        ),
         switch=metric_choices(documents),
         jobs=job_totals(bundle.facts.jobs),
     )

@@ -120,9 +120,9 @@ def consistency_change(*tables: Document | None) -> Finding:
     higher = sum(change > 0 for change in changes.values())
     return Finding(
         signed(fmean(changes.values())),
-        f"points is the mean change of consistency from the untrained supernet to IUNET's untrained "
-        f"subnetwork; it is higher in {higher} of {len(changes)} pairs of data set and transform. "
-        "A constant predictor scores 100 %, so read it with the number of predicted labels.",
+        "points: the mean change of consistency from the untrained supernet to IUNET's untrained "
+        f"subnetwork. It rises in {higher} of {len(changes)} pairs of data set and transform. A "
+        "constant predictor scores 100 %, so read it beside the number of predicted labels.",
         "table5" if len(tables) > 1 and tables[1] else "table3",
     )
 

@@ -125,6 +125,9 @@ def _cell(document: Document, column: dict, cell: dict, footnotes: dict) -> Cell
         agrees = "missing" if view.missing else cell.get("agrees") or NOT_KNOWN
         view.mark, view.mark_class = MARKS.get(agrees, ""), CLASSES.get(agrees, "na")
     if (difference := cell.get("difference")) is not None:
+        ours = next(value.number for value in view.values if value.like_paper)
+        if isinstance(ours, int) and isinstance(view.paper.number if view.paper else None, int):
+            difference = round(difference)  # of two counts
         view.difference = Value(like, number_text(difference, decimals, sign=True), "", difference)
     return view
 

@@ -33,7 +33,9 @@
       stick(table);
     }
     document.querySelector(".hint").textContent = view === "compare"
-      ? "Beside a value of the paper, ours is in the paper's metric." : "";
+      ? "Ours is in the metric of the paper's value." : "";
+    const bar = document.querySelector(".controls").offsetHeight;
+    root.style.setProperty("--bar-height", `${bar}px`);
   }
 
   for (const input of all(".switch input")) {
