@@ -100,6 +100,7 @@ def method_table(name: str, title: str, number_of_paper: int, methods: dict[str,
     noise = random.Random(name)
     table = document(name, title, row_header=["Network", "Dataset"])
     table |= {"metrics": METRICS, "columns": [{"key": k, "label": v} for k, v in methods.items()]}
+    table["metric_labels"] = {m: m.replace("_", " ").capitalize() for m in METRICS}
     for entry in paper_table(number_of_paper):
         key = f"{entry['network']}/{entry['dataset']}"
         if key not in table["cells"]:
@@ -139,7 +140,8 @@ def consistency_table(name: str, title: str, number_of_paper: int) -> dict[str, 
     table["columns"] = [
         {"key": "supernet", "label": "Supernet"},
         {"key": "iunet", "label": "IUNET"},
-        {"key": "supernet_labels", "label": "Labels, supernet", "decimals": 0},
+        {"key": "supernet_distinct_labels", "label": "Labels, Supernet"},
+        {"key": "iunet_distinct_labels", "label": "Labels, IUNET"},
     ]
     for entry in paper_table(number_of_paper):
         key = f"{entry['dataset']}/{entry['transform']}"
@@ -155,8 +157,10 @@ def consistency_table(name: str, title: str, number_of_paper: int) -> dict[str, 
             )
             for which in ("supernet", "iunet")
         }
-        labels_cell = {"values": {"value": {"mean": 10}}, "paper": None, "missing": None}
-        table["cells"][key]["supernet_labels"] = labels_cell
+        for which, count in (("supernet", 10.0), ("iunet", 3.0)):
+            value = {"mean": count, "text": f"{count:.0f}"}
+            counted = {"values": {"value": value}, "paper": None, "missing": None}
+            table["cells"][key][f"{which}_distinct_labels"] = counted
     return table
 
 

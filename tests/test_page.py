@@ -99,12 +99,13 @@ def test_best_tabular_method_ties_and_the_papers():
     found = finding("tabular", table)
     assert found.value == "IUNET and XGB"
     assert "share the best average rank" in found.text
-    assert "2.000 of 3 methods" in found.text
+    assert "2.000 among 3 methods" in found.text
     assert "In the paper it is MLP_C with 2.588." in found.text
 
 
 def test_consistency_change_merges_tables_3_and_5():
-    pair = {"supernet": cell(40.0), "iunet": cell(70.0)}
+    labels = {"supernet_distinct_labels": cell(10.0), "iunet_distinct_labels": cell(1.0)}
+    pair = {"supernet": cell(40.0), "iunet": cell(70.0)} | labels
     worse = {"supernet": cell(50.0), "iunet": cell(40.0)}
     third = small_table("table3", {"cifar10/resize": pair})
     fifth = small_table("table5", {"cifar10/resize": pair, "svhn/horiz": worse})
@@ -325,6 +326,15 @@ def test_one_seed_shows_no_standard_deviation_and_ties_are_all_bold():
         entry["values"]["accuracy"]["best"] = True
     values = [c.values[0] for c in table_view(small_table("t", {"x": row})).rows[0]["cells"]]
     assert [(v.text, v.spread, v.best) for v in values] == [("1.000", "", True)] * 2
+
+
+def test_counts_given_as_text_lend_their_decimals_to_the_papers_value():
+    ours, gone = cell(538.0, 539.0, "no"), cell(None, 120.0, None, "not in the mirror")
+    ours["values"]["accuracy"]["text"] = "538"
+    view = table_view(small_table("table9", {"a": {"n_train": ours}, "b": {"n_train": gone}}))
+    first, second = (row["cells"][0] for row in view.rows)
+    assert (first.paper.text, first.values[0].text, first.difference.text) == ("539", "538", "−1")
+    assert second.paper.text == "120"
 
 
 def test_text_cells_are_shown_as_they_are():

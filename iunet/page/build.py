@@ -22,7 +22,7 @@ from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
 from iunet.page.documents import Document, agreement, cells, missing_reason
 from iunet.page.findings import headline_findings
-from iunet.page.view import CLASSES, METRICS, metric_name, table_view
+from iunet.page.view import CLASSES, METRICS, table_view
 
 GROUPS = [  # heading, anchor, which ids
     ("Tables of the paper", "paper-tables", lambda name: name.removeprefix("table").isdigit()),
@@ -102,10 +102,9 @@ def grouped(tables: list[Document]) -> list[dict[str, Any]]:
 
 
 def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
-    """The metrics that the page's switch offers: those of tables that have more than one."""
+    """The metrics that the page's switch offers: scores of tables that have more than one."""
     found = {m for d in documents if len(d["metrics"]) > 1 for m in d["metrics"]}
-    known = [metric for metric in METRICS if metric in found]
-    return [(metric, metric_name(metric)) for metric in [*known, *sorted(found - set(known))]]
+    return [(metric, label) for metric, label in METRICS.items() if metric in found]
 
 
 def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:

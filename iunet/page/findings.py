@@ -93,7 +93,7 @@ def best_tabular(table: Document | None) -> Finding:
     best = min(ranks.values())
     winners = [labels[method] for method, rank in ranks.items() if rank == best]
     text = f"{'has' if len(winners) == 1 else 'share'} the best average rank on the tabular data "
-    text += f"sets: {best:.3f} of {len(ranks)} methods."
+    text += f"sets: {best:.3f} among {len(ranks)} methods."
     if "iunet" in ranks and ranks["iunet"] != best:
         text += f" IUNET's is {ranks['iunet']:.3f}."
     if published:
@@ -104,12 +104,12 @@ def best_tabular(table: Document | None) -> Finding:
 
 def consistency_change(*tables: Document | None) -> Finding:
     """Untrained networks: how much pruning alone changes the consistency under transforms."""
-    changes: dict[tuple, float] = {}
+    changes: dict[str, float] = {}
     for table in filter(None, tables):
-        for place, case in by_method(table).items():
-            start = case.get("supernet", case.get("dense"))
-            if start is not None and "iunet" in case:
-                changes[place] = case["iunet"] - start
+        for (place, rest), case in by_method(table).items():
+            # What is left of a column's key marks another quantity: the number of labels.
+            if not rest and {"supernet", "iunet"} <= case.keys():
+                changes[place] = case["iunet"] - case["supernet"]
     if not changes:
         return Finding(
             UNKNOWN,

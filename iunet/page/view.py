@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ METRICS = {
     "balanced_accuracy": "Balanced accuracy",
     "swapped_balanced_accuracy": "Swapped balanced accuracy",
 }
+NUMBER = re.compile(r"[−+-]?[\d,]+(\.(?P<decimals>\d+))?")
 WIDE = 8  # columns: more than these are printed in landscape
 
 
@@ -66,6 +68,7 @@ class TableView:
     switchable: bool  # it has more than one metric
     wide: bool
     metric_label: str
+    metric_labels: dict[str, str]
 
 
 def table_view(document: Document) -> TableView:
@@ -76,7 +79,9 @@ def table_view(document: Document) -> TableView:
         column
         | {
             "compared": column["key"] in compared,
-            "metric_label": metric_name(column.get("paper_metric") or ""),
+            "metric_label": metric_name(document, column.get("paper_metric") or ""),
+            "textual": _is_textual(document, column["key"]),
+            "decimals": column.get("decimals", _decimals_of_column(document, column["key"])),
         }
         for column in document["columns"]
     ]
@@ -92,7 +97,8 @@ def table_view(document: Document) -> TableView:
         compared=bool(compared),
         switchable=len(document["metrics"]) > 1,
         wide=len(columns) > WIDE,
-        metric_label=metric_name(metric),
+        metric_label=metric_name(document, metric),
+        metric_labels={name: metric_name(document, name) for name in document["metrics"]},
     )
 
 
@@ -106,7 +112,7 @@ def _row(document: Document, row: dict, columns: list[dict], footnotes: dict) ->
 
 
 def _cell(document: Document, column: dict, cell: dict, footnotes: dict) -> Cell:
-    decimals = column.get("decimals", document.get("decimals", 3))
+    decimals = column["decimals"]
     view = Cell(missing=missing_reason(cell))
     view.marks = [footnote(footnotes, note) for note in cell.get("notes") or []]
     paper = cell.get("paper") or {}
@@ -120,14 +126,15 @@ def _cell(document: Document, column: dict, cell: dict, footnotes: dict) -> Cell
     if not any(value.like_paper for value in view.values):
         view.values[0].like_paper = True
     if paper:
+        # As many decimals as ours has, if ours is a text.
+        ours = next(value for value in view.values if value.like_paper)
+        shown = decimals_of(ours.text) if ours.number is not None else None
+        decimals = decimals if shown is None else shown
         view.paper = value_of(like, paper, decimals)
-        view.paper_metric = metric_name(like)
+        view.paper_metric = metric_name(document, like)
         agrees = "missing" if view.missing else cell.get("agrees") or NOT_KNOWN
         view.mark, view.mark_class = MARKS.get(agrees, ""), CLASSES.get(agrees, "na")
     if (difference := cell.get("difference")) is not None:
-        ours = next(value.number for value in view.values if value.like_paper)
-        if isinstance(ours, int) and isinstance(view.paper.number if view.paper else None, int):
-            difference = round(difference)  # of two counts
         view.difference = Value(like, number_text(difference, decimals, sign=True), "", difference)
     return view
 
@@ -153,7 +160,34 @@ def number_text(number: float, decimals: int, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def metric_name(metric: str) -> str:
+def decimals_of(text: str) -> int | None:
+    """The decimals of a number written as text; None if it is something else."""
+    match = NUMBER.fullmatch(text)
+    return len(match["decimals"] or "") if match else None
+
+
+def _texts(document: Document, column: str) -> list[str | None]:
+    """The texts of a column's cells; None for a cell that has only a number."""
+    found = (cell_at(document, row["key"], column).get("values") or {} for row in document["rows"])
+    return [value.get("text") for values in found for value in values.values()]
+
+
+def _is_textual(document: Document, column: str) -> bool:
+    """Words, which are read from the left; numbers with a unit are not."""
+    texts = _texts(document, column)
+    return bool(texts) and all(t is not None and not re.match(r"[−+-]?[\d.]", t) for t in texts)
+
+
+def _decimals_of_column(document: Document, column: str) -> int:
+    """Of a column of counts, which come as text: as they are; else what the document says."""
+    found = {None if text is None else decimals_of(text) for text in _texts(document, column)}
+    (decimals,) = found if len(found) == 1 else (None,)
+    return document.get("decimals", 3) if decimals is None else decimals
+
+
+def metric_name(document: Document, metric: str) -> str:
+    if labels := document.get("metric_labels"):
+        return labels.get(metric, "")
     if metric in ("", "value"):
         return ""
     return METRICS.get(metric, metric.replace("_", " ").capitalize())

@@ -9,11 +9,6 @@
   const tables = all("table[data-id]");
 
   // ------------------------------------------------------------ switches
-  const names = {
-    accuracy: "Accuracy", balanced_accuracy: "Balanced accuracy",
-    swapped_balanced_accuracy: "Swapped balanced accuracy",
-  };
-
   function show() {
     const { metric: wanted, view } = root.dataset;
     for (const table of tables) {
@@ -28,7 +23,7 @@
         value.hidden = like ? !value.classList.contains("like") : value.dataset.metric !== metric;
       }
       const chip = table.closest("article").querySelector(".chip.metric");
-      if (chip) chip.textContent = compare ? "The paper's metric per column" : names[metric] || metric;
+      if (chip) chip.textContent = compare ? "The paper's metric" : JSON.parse(chip.dataset.labels)[metric];
       if (table.sorted) sort(table, table.sorted.key, table.sorted.direction);
       stick(table);
     }
