@@ -137,6 +137,8 @@ def test_agreement_counts_every_kind():
     assert found.value == "1 of 3"
     assert "1 do not" in found.text
     assert "1 of the paper's cells are missing" in found.text
+    repeated = small_table("metrics_tabular", {"x": row})
+    assert finding("agreement", table, repeated) == found
 
 
 def test_findings_without_any_data_say_so():
@@ -206,6 +208,8 @@ def test_missing_cells_are_marked_grouped_and_collected(tmp_path):
 def test_an_empty_bundle_still_makes_a_page(tmp_path):
     page = rendered(tmp_path, minimal())
     assert "No table has a value of the paper." in page
+    links, ids = (set(re.findall(f'{kind}="#?([^"]*)"', page)) for kind in ("href", " id"))
+    assert len(links) > 5 and links - ids == {"data:,"}
     assert "Nothing: every cell of every table has a value." in page
     assert "The evidence, computed from the test splits, is missing from this run." in page
 

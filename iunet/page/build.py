@@ -20,14 +20,14 @@ from iunet.artifacts import write_text
 from iunet.errors import UserError
 from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
-from iunet.page.documents import Document, agreement, cells, missing_reason
+from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
 from iunet.page.findings import headline_findings
 from iunet.page.view import CLASSES, METRICS, table_view
 
-GROUPS = [  # heading, anchor, which ids
-    ("Tables of the paper", "paper-tables", lambda name: name.removeprefix("table").isdigit()),
-    ("Searches of appendix E.2", "searches", lambda name: name.startswith("tuning_")),
-    ("Beyond the paper", "beyond", lambda name: True),
+GROUPS = [  # heading, anchor, which tables
+    ("Tables of the paper", "paper-tables", is_papers),
+    ("Searches of appendix E.2", "searches", lambda table: table["id"].startswith("tuning_")),
+    ("Beyond the paper", "beyond", lambda table: True),
 ]
 LARGEST_PDF = 2 * 2**20  # bytes; a larger one is not embedded
 
@@ -63,6 +63,7 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         style=Markup(style),
         script=Markup(script),
         data=Markup(json_for_html({document["id"]: document for document in documents})),
+        anchors={"agreement", *(document["id"] for document in documents)},
         findings=headline_findings(bundle.tables),
         agreement=agreement_rows(bundle.tables),
         groups=grouped(bundle.tables),
@@ -96,7 +97,7 @@ def grouped(tables: list[Document]) -> list[dict[str, Any]]:
         {"title": title, "anchor": anchor, "tables": []} for title, anchor, _ in GROUPS
     ]
     for document in tables:
-        place = next(i for i, (_, _, belongs) in enumerate(GROUPS) if belongs(document["id"]))
+        place = next(i for i, (_, _, belongs) in enumerate(GROUPS) if belongs(document))
         groups[place]["tables"].append(table_view(document))
     return [group for group in groups if group["tables"]]
 
@@ -110,7 +111,7 @@ def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
 def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
     """Per table with paper values: counts by agreement, and their shares for a bar."""
     rows = []
-    for document in tables:
+    for document in filter(is_papers, tables):
         counts = agreement(document)
         if total := sum(counts.values()):
             named = {name: counts[kind] for kind, name in CLASSES.items()}

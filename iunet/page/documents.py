@@ -109,6 +109,11 @@ def paper_columns(document: Document) -> set[str]:
     return {column["key"] for _, column, cell in cells(document) if cell.get("paper")}
 
 
+def is_papers(document: Document) -> bool:
+    """Tables 1 to 9; others may repeat the paper's values, which must not count twice."""
+    return document["id"].removeprefix("table").isdigit()
+
+
 def agreement(document: Document) -> Counter:
     """Cells with a paper value, by agreement; 'missing' where we have none to compare."""
     counts: Counter = Counter()

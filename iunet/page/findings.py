@@ -16,6 +16,7 @@ from iunet.page.documents import (
     agreement,
     cells,
     default_metric,
+    is_papers,
     mean_of,
 )
 
@@ -154,9 +155,9 @@ def ablation(table: Document | None) -> Finding:
 
 
 def paper_agreement(tables: Iterable[Document]) -> Finding:
-    """Cells that agree with the paper, over all tables."""
+    """Cells that agree with the paper, over tables 1 to 9."""
     totals = {YES: 0, OFF_BY_ONE: 0, NO: 0, NOT_KNOWN: 0, "missing": 0}
-    for table in tables:
+    for table in filter(is_papers, tables):
         for kind, count in agreement(table).items():
             totals[kind] = totals.get(kind, 0) + count
     compared = totals[YES] + totals[OFF_BY_ONE] + totals[NO]
