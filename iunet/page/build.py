@@ -1,0 +1,179 @@
+"""The report page: a bundle and the template of reports/page/ become one HTML file.
+
+Everything is inside the file (style, script, figures, the tables' data), so it opens offline; a
+content security policy forbids every request. The same bundle gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from markupsafe import Markup
+
+from iunet.artifacts import write_text
+from iunet.errors import UserError
+from iunet.page.bundle import Bundle, Figure, bundle_from
+from iunet.page.decisions import read_decisions
+from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
+from iunet.page.findings import headline_findings
+from iunet.page.view import CLASSES, METRICS, table_view
+
+GROUPS = [  # heading, anchor, which tables
+    ("Tables of the paper", "paper-tables", is_papers),
+    ("Searches of appendix E.2", "searches", lambda table: table["id"].startswith("tuning_")),
+    ("Beyond the paper", "beyond", lambda table: True),
+]
+LARGEST_PDF = 2 * 2**20  # bytes; a larger one is not embedded
+
+
+def write_page(
+    bundle: dict[str, Any] | Bundle,
+    output: str | os.PathLike,
+    template_dir: str | os.PathLike = "reports/page",
+) -> None:
+    """Write the page to `output`; `iunet.page.bundle` describes the bundle."""
+    write_text(output, render_page(bundle_from(bundle), Path(template_dir)))
+
+
+def render_page(bundle: Bundle, template_dir: Path) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template_dir),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    try:
+        template = environment.get_template("template.html")
+        style, script = (
+            (template_dir / name).read_text(encoding="utf-8") for name in ("style.css", "script.js")
+        )
+    except (OSError, jinja2.TemplateNotFound) as error:
+        raise UserError(f"The page's template in {template_dir} is incomplete: {error}.") from error
+    documents = [*bundle.tables, *filter(None, [bundle.evidence])]
+    return template.render(
+        bundle=bundle,
+        facts=bundle.facts,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(json_for_html({document["id"]: document for document in documents})),
+        anchors={"agreement", *(document["id"] for document in documents)},
+        findings=headline_findings(bundle.tables),
+        agreement=agreement_rows(bundle.tables),
+        groups=grouped(bundle.tables),
+        evidence=table_view(bundle.evidence) if bundle.evidence else None,
+        figures=[figure_view(figure) for figure in bundle.figures],
+        decisions=read_decisions(bundle.decisions, bundle.facts.config) if bundle.decisions else [],
+        missing=missing_rows(documents, bundle),
+        config_text=yaml.safe_dump(
+            bundle.facts.config,
+            sort_keys=False,
+            allow_unicode=True,
+            default_flow_style=None,  # short lists and mappings on one line
+            width=100,
+        ),
+        switch=metric_choices(documents),
+        jobs=job_totals(bundle.facts.jobs),
+    )
+
+
+def json_for_html(content: Any) -> str:
+    """JSON that can stand inside a script element: nothing in it can end or open one."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def grouped(tables: list[Document]) -> list[dict[str, Any]]:
+    """The tables under their headings; groups without a table are left out."""
+    groups: list[dict[str, Any]] = [
+        {"title": title, "anchor": anchor, "tables": []} for title, anchor, _ in GROUPS
+    ]
+    for document in tables:
+        place = next(i for i, (_, _, belongs) in enumerate(GROUPS) if belongs(document))
+        groups[place]["tables"].append(table_view(document))
+    return [group for group in groups if group["tables"]]
+
+
+def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
+    """The metrics that the page's switch offers: scores of tables that have more than one."""
+    found = {m for d in documents if len(d["metrics"]) > 1 for m in d["metrics"]}
+    return [(metric, label) for metric, label in METRICS.items() if metric in found]
+
+
+def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
+    """Per table with paper values: counts by agreement, and their shares for a bar."""
+    rows = []
+    for document in filter(is_papers, tables):
+        counts = agreement(document)
+        if total := sum(counts.values()):
+            named = {name: counts[kind] for kind, name in CLASSES.items()}
+            shares = {name: round(100 * count / total, 3) for name, count in named.items()}
+            rows.append({"document": document, "total": total, "counts": named, "shares": shares})
+    return rows
+
+
+def missing_rows(documents: list[Document], bundle: Bundle) -> list[dict[str, Any]]:
+    """What is missing anywhere: reason, where, and how many cells."""
+    rows: dict[tuple[str, str], int] = {}
+    for document in documents:
+        for _, _, cell in cells(document):
+            if reason := missing_reason(cell):
+                key = (reason, document["id"])
+                rows[key] = rows.get(key, 0) + 1
+    titles = {document["id"]: document["title"] for document in documents}
+    found = [
+        {"reason": reason, "anchor": name, "place": titles[name], "count": count}
+        for (reason, name), count in rows.items()
+    ]
+    found += [
+        {"reason": figure.missing, "anchor": figure.id, "place": figure.title, "count": None}
+        for figure in bundle.figures
+        if figure.png is None
+    ]
+    return sorted(found, key=lambda row: row["reason"])
+
+
+def figure_view(figure: Figure) -> dict[str, Any]:
+    view = {"figure": figure, "png": "", "pdf": "", "width": 0, "height": 0}
+    if figure.png:
+        content = Path(figure.png).read_bytes()
+        if content[:8] != b"\x89PNG\r\n\x1a\n":
+            raise UserError(f"The figure '{figure.id}' names {figure.png}, which is no PNG image.")
+        view["png"] = data_url("image/png", content)
+        # The size in pixels stands in the header: the page keeps its place while it loads.
+        view["width"] = int.from_bytes(content[16:20], "big")
+        view["height"] = int.from_bytes(content[20:24], "big")
+    if figure.pdf and Path(figure.pdf).stat().st_size <= LARGEST_PDF:
+        view["pdf"] = data_url("application/pdf", Path(figure.pdf).read_bytes())
+    return view
+
+
+def data_url(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def job_totals(jobs: dict[str, dict[str, float]]) -> dict[str, Any] | None:
+    if not jobs:
+        return None
+    seconds = sum(stage["seconds"] for stage in jobs.values())
+    return {
+        "count": int(sum(stage["jobs"] for stage in jobs.values())),
+        "time": duration(seconds),
+        "stages": [(name, int(s["jobs"]), duration(s["seconds"])) for name, s in jobs.items()],
+    }
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

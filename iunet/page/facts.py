@@ -1,0 +1,100 @@
+"""Run facts from the outside world: git, the newest artifact, Snakemake's benchmark files."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from iunet.page.bundle import RunFacts
+
+
+def collect_facts(
+    config_name: str,
+    config: dict[str, Any],
+    project: str | Path,
+    artifacts: Iterable[str | Path],
+    evaluations: Iterable[dict[str, Any]] = (),
+    benchmarks: str | Path | None = None,
+) -> RunFacts:
+    """The facts of a run: `evaluations` are the contents of the runs' evaluation.json."""
+    commit, dirty = git_state(project)
+    machine, versions = environments(evaluations)
+    return RunFacts(
+        config_name=config_name,
+        config=config,
+        seeds=list(config.get("seeds", [])),
+        budgets=budgets(config),
+        machine=machine,
+        versions=versions,
+        commit=commit,
+        dirty=dirty,
+        newest_artifact=newest(artifacts),
+        jobs=job_times(benchmarks) if benchmarks else {},
+    )
+
+
+def git_state(project: str | Path) -> tuple[str | None, bool | None]:
+    """The commit, and whether files differ from it; both None outside of a git repository."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(project), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain"))
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+
+
+def newest(paths: Iterable[str | Path]) -> str | None:
+    """The time of the newest file, in UTC to the minute."""
+    times = [Path(path).stat().st_mtime for path in paths if Path(path).exists()]
+    if not times:
+        return None
+    moment = datetime.datetime.fromtimestamp(max(times), tz=datetime.UTC)
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def environments(evaluations: Iterable[dict[str, Any]]) -> tuple[dict[str, str], dict[str, str]]:
+    """Devices and versions over all runs; where they differ, all of them are listed."""
+    machine: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
+    for evaluation in evaluations:
+        environment = evaluation.get("environment", {})
+        for key in ("device", "device_type", "threads", "platform"):
+            if key in environment:
+                machine.setdefault(key.replace("_", " "), set()).add(str(environment[key]))
+        for package, version in environment.get("versions", {}).items():
+            versions.setdefault(package, set()).add(str(version))
+    return tuple(
+        {key: ", ".join(sorted(found)) for key, found in sorted(facts.items())}
+        for facts in (machine, versions)
+    )
+
+
+def budgets(config: dict[str, Any]) -> dict[str, str]:
+    """The tuned baselines' budgets in words."""
+    return {
+        method: f"{budget['trials']} trials per {budget.get('per', 'study')}"
+        for method, budget in config.get("tuning", {}).items()
+        if isinstance(budget, dict) and "trials" in budget
+    }
+
+
+def job_times(folder: str | Path) -> dict[str, dict[str, float]]:
+    """Jobs and seconds per stage, from the benchmark files that Snakemake left."""
+    stages: dict[str, dict[str, float]] = {}
+    for path in sorted(Path(folder).rglob("*.tsv")):
+        first = path.relative_to(folder).parts[0]
+        stage = stages.setdefault(
+            path.stem if first == "runs" else first, {"jobs": 0, "seconds": 0.0}
+        )
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                stage["jobs"] += 1
+                stage["seconds"] += float(row["s"])
+    return dict(sorted(stages.items()))
