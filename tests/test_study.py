@@ -96,7 +96,7 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
     reasons = {"MemoryError", "Every weight was pruned.", "The score is nan."}
     assert set(content["failures"]) == reasons
     good = [trial for trial in trials if trial.state.name == "COMPLETE"]
-    assert content["trials"] == 30 and content["failed_trials"] == 30 - len(good)
+    assert content["trials"] == 30 and content["counts"]["failed"] == 30 - len(good)
     best = max(good, key=lambda trial: trial.value)
     assert content["best"]["parameters"] == best.params
     assert content["best"]["found"] == {"rounds": 7} and content["flagged_trials"] == len(good)

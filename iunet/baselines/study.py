@@ -197,7 +197,7 @@ def summarise(
         **facts,
         "budget": asdict(budget),
         "trials": len(settled),
-        "failed_trials": len(settled) - len(good),
+        "counts": {"complete": len(good), "failed": len(settled) - len(good)},
         "failures": dict(reasons),
         "flagged_trials": sum(bool(trial.user_attrs["flags"]) for trial in good),
         "best": {
@@ -207,7 +207,7 @@ def summarise(
             "found": best.user_attrs["found"],
             "flags": best.user_attrs["flags"],
         },
-        "times": {"trials_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
+        "times": {"total_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
     }
     write_json(output["study"], content)
 

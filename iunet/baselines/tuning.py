@@ -114,7 +114,7 @@ def refit(
         "model": facts,
         "sizes": sizes,
         "history": history,
-        "times": {"total_s": time.monotonic() - started, "tuning_s": study["times"]["trials_s"]},
+        "times": {"total_s": time.monotonic() - started, "tuning_s": study["times"]["total_s"]},
     }
     write_json(output["report"], report)
     Path(output["model"]).with_name("refit.checkpoint").unlink(missing_ok=True)
