@@ -22,10 +22,11 @@ include: "workflow/rules/finetune.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/figures.smk"
 
 
 rule all:
     default_target: True
     input:
-        expand("<results>/tables/{table}.csv", table=TABLES),
+        "<results>/report/index.html",
         experiment_results(),

@@ -79,11 +79,21 @@ def check_datasets(config: dict, registry: dict[str, Dataset]) -> None:
     places = {
         f"datasets.{group}": (config["datasets"][group], kind) for group, kind in kinds.items()
     }
-    places["tables.table8.datasets"] = (datasets_of_table(config, "table8"), "vision")
-    places["tables.table9.datasets"] = (datasets_of_table(config, "table9"), "tabular")
-    for name, experiment in config["experiments"].items():
-        key = f"experiments.{name}.datasets"
-        places[key] = (datasets_named(config, experiment["datasets"], key), None)
+    only = {"table1": "vision", "table5": "vision", "table6": "vision", "table8": "vision"}
+    only |= {"figure2": "vision", "figure3": "vision", "tuning_fixed_ratio": "vision"}
+    only |= {"table7": "tabular", "table9": "tabular", "tuning_tabular": "tabular"}
+    for section in ("tables", "figures", "experiments"):
+        for name, entry in config[section].items():
+            key = f"{section}.{name}.datasets"
+            kind = only.get(name) if section != "experiments" else None
+            places[key] = (datasets_named(config, entry["datasets"], key), kind)
+    for group in config["datasets"]:
+        if group in registry:
+            raise UserError(
+                f"The registry has a data set '{group}', which is the name of a group of data sets "
+                "in the config: a list could mean either. Rename the data set."
+            )
+    places["stand_ins"] = (list(config["stand_ins"].values()), None)
     for key, (names, kind) in places.items():
         for name in names:
             dataset = find(registry, name, f"The config key '{key}'")

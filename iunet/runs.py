@@ -271,7 +271,15 @@ def _supernet_defaults_of(config: dict, method: Method) -> dict[str, Any]:
     return (lasso_defaults if method.recipe == "beta_lasso" else supernet_defaults)(config)
 
 
-# ---- experiments: which methods run on which data
+# ---- tables, figures and experiments: which methods run on which data
+
+# What the paper fixes of its tables: for them, a config names data sets only.
+FIXED = {
+    "table3": (("mlp_vis", "iunet"), ("mlp_tab", "iunet")),
+    "table5": (("mlp_vis", "iunet"),),
+    "table6": (("mlp_vis", "dense"), ("mlp_vis", "iunet"), ("cnn", "dense"), ("resnet18", "iunet")),
+}
+DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
 
 
 @dataclass(frozen=True)
@@ -283,44 +291,86 @@ class Planned:
 
 
 def datasets_named(config: dict, asked: str | list[str], key: str) -> list[str]:
-    """A list of data sets, or the group of that name."""
-    if isinstance(asked, list):
-        return asked
-    if asked not in config["datasets"]:
-        raise UserError(
-            f"The config key '{key}' is '{asked}', which is not a group of data sets. Groups are: "
-            f"{', '.join(config['datasets'])}; a list of names is fine too."
-        )
-    return config["datasets"][asked]
+    """Data sets by name, or by the name of their group; a list may have both."""
+    names: dict[str, None] = {}
+    for entry in [asked] if isinstance(asked, str) else asked:
+        if isinstance(asked, str) and entry not in config["datasets"]:
+            raise UserError(
+                f"The config key '{key}' is '{entry}', which is not a group of data sets. Groups "
+                f"are: {', '.join(config['datasets'])}; a list of names is fine too."
+            )
+        names |= dict.fromkeys(config["datasets"].get(entry, [entry]))
+    return list(names)
+
+
+def entries(config: dict) -> dict[str, dict[str, Any]]:
+    """Every table, figure and experiment that has runs, by its key in the config."""
+    found = {}
+    for section in ("tables", "figures", "experiments"):
+        for name, entry in config[section].items():
+            if "methods" in entry or name in FIXED:
+                found[f"{section}.{name}"] = entry
+    return found
 
 
 def plan(config: dict, registry: dict[str, Dataset]) -> list[Planned]:
-    """Every method of every experiment on every data set, each once."""
+    """Every method of every table, figure and experiment on every data set, each once."""
     planned: dict[Planned, None] = {}
-    for name, experiment in config["experiments"].items():
-        datasets = datasets_named(config, experiment["datasets"], f"experiments.{name}.datasets")
-        for network in experiment["networks"]:
-            for method_name in experiment["methods"]:
-                if method_name not in config["methods"]:
-                    raise UserError(
-                        f"The config key 'experiments.{name}.methods' names '{method_name}', which "
-                        f"is not a method.{nearest(method_name, config['methods'])}"
-                    )
-                method = resolve_method(config, method_name, network)
-                for dataset in datasets:
-                    if method.recipe in TUNED and registry[dataset].kind != "tabular":
-                        raise UserError(
-                            f"The config key 'experiments.{name}' runs {method_name} on "
-                            f"'{dataset}', which is no table: {method.recipe} is for tables only."
-                        )
-                    if registry[dataset].kind != NETWORK_KIND[network]:
-                        raise UserError(
-                            f"The config key 'experiments.{name}' runs {network} on '{dataset}', "
-                            f"which is a {registry[dataset].kind} data set."
-                        )
-                    planned[Planned(dataset, method)] = None
+    for key in entries(config):
+        planned |= dict.fromkeys(plan_entry(config, registry, key))
     _refuse_ambiguous(config, {entry.method for entry in planned})
     return list(planned)
+
+
+def plan_entry(config: dict, registry: dict[str, Dataset], key: str) -> list[Planned]:
+    """The runs of one table, figure or experiment, such as `tables.table1`.
+
+    Each data set runs on those of the entry's networks that are for its kind.
+    """
+    section, _, name = key.partition(".")
+    entry = config[section][name]
+    datasets = datasets_named(config, entry["datasets"], f"{key}.datasets")
+    networks = entry.get("networks", DEFAULT_NETWORKS)
+    pairs = FIXED.get(name) or [(n, m) for n in networks for m in entry["methods"]]
+    _check_pairs(config, registry, key, datasets, pairs)
+    planned: dict[Planned, None] = {}
+    for network, method_name in pairs:
+        method = resolve_method(config, method_name, network)
+        for dataset in datasets:
+            if registry[dataset].kind == NETWORK_KIND[network]:
+                planned[Planned(dataset, method)] = None
+    return list(planned)
+
+
+def _check_pairs(
+    config: dict,
+    registry: dict[str, Dataset],
+    key: str,
+    datasets: list[str],
+    pairs: Iterable[tuple[str, str]],
+) -> None:
+    """Every method exists, and every data set has a network for its kind."""
+    for _, method in pairs:
+        if method not in config["methods"]:
+            raise UserError(
+                f"The config key '{key}.methods' names '{method}', which is not a method."
+                f"{nearest(method, config['methods'])}"
+            )
+    kinds = {NETWORK_KIND[network] for network, _ in pairs}
+    tuned = [m for _, m in pairs if config["methods"][m].get("recipe") in TUNED]
+    for dataset in datasets:
+        kind = registry[dataset].kind
+        if kind not in kinds:
+            networks = ", ".join(dict.fromkeys(network for network, _ in pairs))
+            raise UserError(
+                f"The config key '{key}' runs {networks} on '{dataset}', which is a {kind} data "
+                "set."
+            )
+        if tuned and kind != "tabular":
+            raise UserError(
+                f"The config key '{key}' runs {tuned[0]} on '{dataset}', which is no table: it is "
+                "for tables only."
+            )
 
 
 def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:

@@ -11,8 +11,27 @@ from iunet.artifacts import read_json, write_json
 from iunet.evaluation.evaluate import read_members
 from iunet.evaluation.latency import latency_columns, measure_latency
 from iunet.networks import NetworkSpec, build_network
-from iunet.training.environment import describe_environment
+from iunet.training.environment import describe_environment, set_up_torch
 from iunet.training.finetune import read_masks
+
+
+def measure_chosen(
+    selection: str,
+    candidates: list[dict[str, str]],
+    dense: str,
+    description: str,
+    run: dict[str, Any],
+    output: str,
+) -> None:
+    """Measure the candidate that was chosen; if none was, say so."""
+    chosen = read_json(selection)["chosen"]
+    if chosen is None:
+        write_json(output, {**run, "missing": "every candidate failed"})
+        return
+    point = (chosen["supernet"], chosen["cut"])
+    files = next(c for c in candidates if (c["supernet"], c["cut"]) == point)
+    paths = {key: files[key] for key in ("weights", "mask", "mask_report")}
+    measure_run({**paths, "dense": dense, "description": description}, output, run)
 
 
 def measure_run(
@@ -25,6 +44,7 @@ def measure_run(
     """
     spec = NetworkSpec(**read_json(inputs["description"])["network"])
     masks = read_masks(inputs["mask"], inputs["mask_report"])
+    set_up_torch("cpu", 1, 1)
     device = torch.device("cpu")
     network = build_network(spec)
     network.load_state_dict(read_members(inputs["weights"], masks, device)[0])

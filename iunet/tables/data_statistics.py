@@ -133,7 +133,7 @@ def compare(
             row[f"{quantity.key}_agrees"] = _agreement(quantity, value, published, dataset in ours)
         provenance = ours.get(dataset, {}).get("provenance", {})
         row["source"] = provenance.get("source")
-        row["subset"] = _subset_text(provenance.get("subset"))
+        row["subset"] = subset_text(provenance.get("subset"))
         row["missing"] = missing.get(dataset)
         rows.append(row)
     return rows
@@ -147,7 +147,7 @@ def _agreement(quantity: Quantity, ours: Any, paper: str | None, present: bool) 
     return NO if ours is None else quantity.agreement(ours, paper)
 
 
-def _subset_text(subset: dict[str, int] | None) -> str | None:
+def subset_text(subset: dict[str, int] | None) -> str | None:
     if not subset:
         return None
     if "n_rows" in subset:

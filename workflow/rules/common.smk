@@ -36,6 +36,7 @@ from iunet.runs import (
     network_options,
     parse_variant,
     plan,
+    plan_entry,
     ratio_of,
     resolve_method,
     supernet_defaults,
@@ -44,6 +45,14 @@ from iunet.runs import (
     variant_pattern,
 )
 from iunet.paper import paper_digest
+from iunet.requests import (
+    Results,
+    cost_requests,
+    files_of,
+    run_requests,
+    supernet_requests,
+    trials_requests,
+)
 from iunet.science_version import digest, science_version
 
 LEARNER_CODE = {
@@ -69,16 +78,25 @@ try:
     check_ranges(config)
     MIRROR = config["data"]["mirror"]
     UNAVAILABLE = unavailable(REGISTRY, MIRROR)
-    PLANNED = [run for run in plan(config, REGISTRY) if run.dataset not in UNAVAILABLE]
+    ALL_PLANNED = plan(config, REGISTRY)
+    PLANNED = [run for run in ALL_PLANNED if run.dataset not in UNAVAILABLE]
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 for method, network in sorted({(r.method.name, r.method.network.split("-")[0]) for r in PLANNED}):
+    if network in TUNED:
+        continue
     if {"network", "supernet", "finetune"} & set(config["methods"][method]):
         where = f"With the changes of 'methods.{method}': "
         check_schema(config_with_row(config, method, network), where)
 
-TABLES = ["table8", "table9"]
+DATA_TABLES = ["table8", "table9"]  # of the data sets
+RUN_TABLES = [
+    *(name for name in config["tables"] if name not in DATA_TABLES),
+    "metrics_tabular",
+    "cost",
+]
+PAPER = digest(*(paper_digest(number) for number in range(1, 10)))
 TRAINING_GPUS = gpus_per_training_job(config["device"])
 
 # Where runs lie (iunet/runs.py): the path of a supernet's seed, of a dense network's, of a tuned
@@ -117,6 +135,7 @@ SUPERNET_KEYS = {*supernet_defaults(config), *lasso_defaults(config)}
 FINETUNE_KEYS = {*finetune_defaults(config, "vision"), *finetune_defaults(config, "tabular")}
 OBJECTIVE = rf"{any_of(OBJECTIVES)}|lasso[0-9.]+"
 INIT = "|".join(["", *(f"-{init}" for init in INITS)])
+DENSE_NAME = rf"dense(?P<init>{INIT})(?P<tuning>{variant_pattern(FINETUNE_KEYS)})"
 # A supernet's name, taken apart into its wildcards.
 SUPERNET_NAME = (
     rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{OBJECTIVE})(?P<init>{INIT})"
@@ -134,6 +153,7 @@ wildcard_constraints:
     tuning=variant_pattern(FINETUNE_KEYS),
     method=any_of(config["methods"]),
     learner=any_of(TUNED),
+    table=any_of(RUN_TABLES),
     study=r"tuning(-seed[0-9]+)?",
     worker=r"[0-9]+",
     seed=r"[0-9]+",
@@ -142,6 +162,6 @@ wildcard_constraints:
 
 def used_datasets():
     """Every data set that the config names and that can be had, in the config's order."""
-    groups = [*config["datasets"].values(), *(datasets_of_table(config, t) for t in TABLES)]
+    groups = [*config["datasets"].values(), *(datasets_of_table(config, t) for t in DATA_TABLES)]
     names = [name for group in groups for name in group] + [run.dataset for run in PLANNED]
     return [name for name in dict.fromkeys(names) if name not in UNAVAILABLE]
