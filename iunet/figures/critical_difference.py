@@ -36,13 +36,15 @@ def write_critical_difference(
     metric: str,
     alpha: float = 0.05,
     not_enough: str | None = None,
+    network: str | None = None,
 ) -> None:
     """Draw average ranks (1 is best) with the pairwise p-values of their differences.
 
     `not_enough` is the reason why nothing could be tested; then a text stands for the diagram.
+    `network` is the one that the method `dense` is named after.
     """
     rows = critical_difference_rows(ranks, p_values, alpha, n_datasets, not_enough)
-    figure = draw_critical_difference(rows, n_datasets, metric, alpha)
+    figure = draw_critical_difference(rows, n_datasets, metric, alpha, network)
     write_figure(figure, rows, output)
 
 
@@ -96,11 +98,15 @@ def _p_value(p_values: dict[str, dict[str, float]], a: str, b: str) -> float:
 
 
 def draw_critical_difference(
-    rows: list[dict[str, Any]], n_datasets: int, metric: str, alpha: float
+    rows: list[dict[str, Any]],
+    n_datasets: int,
+    metric: str,
+    alpha: float,
+    network: str | None = None,
 ) -> Figure:
     with house_style():
         if rows[0]["missing"]:
-            return _draw_text(rows)
+            return _draw_text(rows, network)
         ranks = {}
         for row in rows:
             ranks |= {row["method"]: row["rank"], row["other"]: row["other_rank"]}
@@ -109,12 +115,16 @@ def draw_critical_difference(
             f"of which no two differ at α = {alpha:g}; its dots are its methods."
         )
         figure, body = new_figure(PAGE_WIDTH * 0.8, 0.9 + 0.16 * len(ranks), [note])
-        _draw_diagram(body, ranks, rows, alpha)
+        _draw_diagram(body, ranks, rows, alpha, network)
     return figure
 
 
 def _draw_diagram(
-    body: FigureBase, ranks: dict[str, float], rows: list[dict[str, Any]], alpha: float
+    body: FigureBase,
+    ranks: dict[str, float],
+    rows: list[dict[str, Any]],
+    alpha: float,
+    network: str | None,
 ) -> None:
     import pandas as pd
     from scikit_posthocs import critical_difference_diagram
@@ -124,7 +134,7 @@ def _draw_diagram(
     for row in rows:
         matrix.loc[row["method"], row["other"]] = row["p_value"]
         matrix.loc[row["other"], row["method"]] = row["p_value"]
-    labels = {method: method_label(method) for method in order}
+    labels = {method: method_label(method, network) for method in order}
     axes = body.subplots()
     drawn = critical_difference_diagram(
         {labels[method]: ranks[method] for method in order},
@@ -152,9 +162,9 @@ def _draw_diagram(
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
 
 
-def _draw_text(rows: list[dict[str, Any]]) -> Figure:
+def _draw_text(rows: list[dict[str, Any]], network: str | None) -> Figure:
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: row["rank"])
-    names = [f"{method_label(row['method'])} {row['rank']:.2f}" for row in ranked]
+    names = [f"{method_label(row['method'], network)} {row['rank']:.2f}" for row in ranked]
     note = [f"Average ranks: {', '.join(names)}."] * bool(names)
     figure, body = new_figure(PAGE_WIDTH * 0.8, 0.8, note)
     text = textwrap.fill(f"Not enough data to test differences: {rows[0]['missing']}", 70)

@@ -92,23 +92,23 @@ class Look:
 LOOKS = {
     "dense": Look("#555555", "s", "--"),
     "omp": Look("#0072B2", "o", "-"),
-    "beta_lasso": Look("#CC79A7", "v", "-."),
+    "beta_lasso": Look("#F0A0C0", "v", "-."),
     "scl": Look("#E69F00", "s", "-."),
-    "sup_kappa0.125": Look("#332288", "D", (0, (3, 1))),
-    "sup_kappa0.0625": Look("#CC6677", "v", (0, (1, 1))),
     "iunet_no_ilo": Look("#56B4E9", "^", "--"),
     "iunet_no_pis": Look("#117733", "^", "--"),
     "iunet_no_prune": Look("#999933", "P", ":"),
     "iunet": Look("#D55E00", "*", "-"),
-    "xgb": Look("#882255", "X", (0, (5, 1, 1, 1))),
-    "tabnet": Look("#44AA99", "p", (0, (3, 1, 1, 1))),
+    "sup_kappa0.125": Look("#332288", "D", (0, (3, 1))),
+    "sup_kappa0.0625": Look("#CC6677", "v", (0, (1, 1))),
+    "xgb": Look("#661100", "X", (0, (5, 1, 1, 1))),
+    "tabnet": Look("#009E73", "p", (0, (3, 1, 1, 1))),
     "mlp_c": Look("#000000", "h", (0, (5, 2))),
 }
 SPARE = [  # for methods of a user's own
     Look("#AA4499", "<", ":"),
     Look("#6699CC", ">", "--"),
     Look("#997700", "d", "-."),
-    Look("#661100", "H", "-"),
+    Look("#882255", "H", "-"),
 ]
 
 
