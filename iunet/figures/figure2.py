@@ -1,0 +1,300 @@
+"""Figure 2: validation accuracy of `mlp_vis` against the compression ratio.
+
+The upper row varies the initialisation (PIS: κ, trained with `sup`), the lower one the objective
+(ILO: `sup`, `scl`, `ilo` at κ = 1); IUNET is in both. Ratio 1 is the supernet itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from statistics import fmean, stdev
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from iunet.errors import UserError
+from iunet.figures.inputs import check_requests, check_run, finite, missing_reason, refuse
+from iunet.figures.style import (
+    PAGE_WIDTH,
+    house_style,
+    look,
+    new_figure,
+    say_in_panel,
+    write_figure,
+)
+from iunet.labels import (
+    OBJECTIVE_LABELS,
+    dataset_label,
+    kappa_label,
+    method_label,
+    supernet_point,
+)
+
+SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
+OWN_CUT = re.compile(r"(ratio)?[0-9.]+")  # not a variant such as ratio8-weight_decay0.1
+
+
+def write_figure2(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
+    """From `evaluation.json` files to the figure.
+
+    A request has dataset, supernet (`kappa0.25-ilo`), method, seed, and either `evaluation`, the
+    path of its report, or `missing`, the reason why there is none.
+    """
+    rows = figure2_rows(requests)
+    write_figure(draw_figure2(rows), rows, output)
+
+
+def figure2_rows(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row per run and ratio; a run or a cut that is missing is a row with the reason."""
+    check_requests(requests, ("dataset", "supernet", "method", "seed"))
+    rows, supernets = [], {}
+    for request in requests:
+        point = supernet_point(request["supernet"])
+        if point is None or not _sweeps(request["method"], *point):
+            raise UserError(
+                f"Figure 2 cannot show the method '{request['method']}' ({request['supernet']}): "
+                "it is of supernets with the objective sup, of those with κ = 1, and of iunet."
+            )
+        if supernets.setdefault(request["method"], request["supernet"]) != request["supernet"]:
+            raise UserError(
+                f"Figure 2 was asked for two supernets of the method '{request['method']}': "
+                f"{supernets[request['method']]} and {request['supernet']}."
+            )
+        run = {
+            "dataset": request["dataset"],
+            "method": request["method"],
+            "supernet": request["supernet"],
+            "kappa": point[0],
+            "objective": point[1],
+            "seed": request["seed"],
+        }
+        reason = missing_reason(request, "evaluation")
+        points = [_row(None, missing=reason)] if reason else _read_points(request)
+        rows += [run | row for row in points]
+    return rows
+
+
+def _row(
+    ratio: float | None,
+    valid_accuracy: float | None = None,
+    disconnected: bool | None = None,
+    missing: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "ratio": ratio,
+        "valid_accuracy": valid_accuracy,
+        "disconnected": disconnected,
+        "missing": missing,
+    }
+
+
+def _read_points(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """The supernet and its cuts, by ratio."""
+    path = request["evaluation"]
+    report = check_run(path, request)
+    results = report.get("results")
+    if not isinstance(results, list) or not results:
+        raise refuse(path, "has no results")
+    points: dict[float, dict[str, Any]] = {}
+    for result in results:
+        if result.get("stage") == "subnetwork" and not OWN_CUT.fullmatch(result.get("name", "")):
+            continue
+        if result.get("stage") not in ("supernet", "subnetwork"):
+            raise refuse(path, f"has a result of the stage {result.get('stage')!r}")
+        ratio = finite(path, "the ratio of a result", result.get("ratio"))
+        if ratio in points:
+            raise refuse(path, f"has two results of the ratio {ratio:g}")
+        if result.get("failed"):
+            points[ratio] = _row(ratio, missing=result["failed"])
+            continue
+        name = f"valid_accuracy at ratio {ratio:g}"
+        accuracy = finite(path, name, result.get("metrics", {}).get("valid_accuracy"))
+        points[ratio] = _row(ratio, accuracy, bool(result.get("disconnected")))
+    if 1.0 not in points:
+        raise refuse(path, "has no result of the supernet itself")
+    return [points[ratio] for ratio in sorted(points)]
+
+
+def _sweeps(method: str, kappa: float, objective: str) -> list[str]:
+    """The rows of panels that a curve is in."""
+    if method == "iunet":
+        return list(SWEEPS)
+    return [sweep for sweep, of in {"pis": objective == "sup", "ilo": kappa == 1}.items() if of]
+
+
+# ---- drawing
+
+
+def draw_figure2(rows: list[dict[str, Any]]) -> Figure:
+    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+    ratios = sorted({row["ratio"] for row in rows if row["valid_accuracy"] is not None})
+    with house_style():
+        width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
+        figure, body = new_figure(width, 4.2, _notes(rows))
+        grid = body.add_gridspec(
+            2, len(datasets) + 1, width_ratios=[*[1] * len(datasets), 0.95 / (width - 0.95) * 3]
+        )
+        for j, dataset in enumerate(datasets):
+            panel = None
+            for i, sweep in enumerate(SWEEPS):
+                panel = body.add_subplot(grid[i, j], sharey=panel)
+                drawn = _draw_panel(panel, _of(rows, sweep, dataset), ratios)
+                if i == 0:
+                    panel.set_title(dataset_label(dataset), weight="bold")
+                elif drawn:
+                    panel.set_xlabel("Compression ratio")
+                if j == 0 and drawn:
+                    panel.set_ylabel("Validation accuracy (%)")
+        for i, sweep in enumerate(SWEEPS):
+            _draw_legend(body.add_subplot(grid[i, -1]), _of(rows, sweep), sweep)
+    return figure
+
+
+def _of(rows: list[dict[str, Any]], sweep: str, dataset: str | None = None) -> list[dict[str, Any]]:
+    return [
+        row
+        for row in rows
+        if sweep in _sweeps(row["method"], row["kappa"], row["objective"])
+        and dataset in (None, row["dataset"])
+    ]
+
+
+def _curves(rows: list[dict[str, Any]]) -> list[str]:
+    """The methods of a sweep from κ = 1 and `sup` away, IUNET last."""
+    objectives = list(OBJECTIVE_LABELS)
+    place = {
+        row["method"]: (row["method"] == "iunet", -row["kappa"], objectives.index(row["objective"]))
+        for row in rows
+    }
+    return sorted(place, key=lambda method: (place[method], method))
+
+
+def _draw_panel(panel: Axes, rows: list[dict[str, Any]], ratios: list[float]) -> bool:
+    """Whether there was anything to draw."""
+    found = [row for row in rows if row["valid_accuracy"] is not None]
+    if not found:
+        reasons = dict.fromkeys(row["missing"] for row in rows)
+        say_in_panel(panel, "; ".join(reasons) or "no run was asked for")
+        return False
+    for method in _curves(found):
+        _draw_curve(panel, method, [row for row in found if row["method"] == method], ratios)
+    panel.set_xscale("log", base=2)
+    panel.set_xlim(min(ratios) / 1.15, max(ratios) * 1.15)
+    panel.xaxis.set_major_locator(FixedLocator(ratios))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
+    panel.grid(axis="y")
+    return True
+
+
+def _draw_curve(panel: Axes, method: str, rows: list[dict[str, Any]], ratios: list[float]) -> None:
+    """The mean over seeds, with one standard deviation about it where there are two seeds."""
+    of_ratio: dict[float, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        of_ratio[row["ratio"]].append(row)
+    values = {r: [row["valid_accuracy"] for row in of_ratio[r]] for r in ratios if r in of_ratio}
+    means = {ratio: fmean(values[ratio]) for ratio in values}
+    stds = {ratio: stdev(values[ratio]) for ratio in values if len(values[ratio]) > 1}
+    style = look(method)
+    # A ratio without a value is a gap, not a straight line across it.
+    heights = [means.get(ratio, float("nan")) for ratio in ratios]
+    front = 4 if method == "iunet" else 3
+    panel.plot(ratios, heights, **style.line_style(), zorder=front, label=method)
+    if stds:
+        low, high = (
+            [
+                means[ratio] + sign * stds[ratio] if ratio in stds else float("nan")
+                for ratio in ratios
+            ]
+            for sign in (-1, 1)
+        )
+        panel.fill_between(
+            ratios, low, high, color=style.colour, alpha=0.16, linewidth=0, label=method
+        )
+    cut_off = [ratio for ratio in values if any(row["disconnected"] for row in of_ratio[ratio])]
+    if cut_off:
+        panel.plot(
+            cut_off,
+            [means[ratio] for ratio in cut_off],
+            linestyle="none",
+            marker=style.marker,
+            markersize=style.size,
+            markerfacecolor="white",
+            markeredgecolor=style.colour,
+            zorder=front + 2,
+            label=f"{method} disconnected",
+        )
+
+
+def _draw_legend(axes: Axes, rows: list[dict[str, Any]], sweep: str) -> None:
+    axes.set_axis_off()
+    handles = []
+    for method in _curves(rows):
+        of_method = [row for row in rows if row["method"] == method]
+        label = curve_label(of_method[0], sweep)
+        if all(row["missing"] for row in of_method):
+            label += ": missing"
+        handles.append(Line2D([], [], **look(method).line_style(), label=label))
+    axes.legend(
+        handles=handles,
+        title=SWEEPS[sweep],
+        loc="center left",
+        alignment="left",
+        borderaxespad=0,
+        bbox_to_anchor=(-0.05, 0.5),
+        handlelength=2.6,
+        labelspacing=0.7,
+    )
+
+
+def curve_label(row: dict[str, Any], sweep: str) -> str:
+    """What the sweep varies, and the method's name where it has one of its own."""
+    if row["method"] == "iunet":
+        return f"IUNET ({kappa_label(row['kappa'])}, ILO)"
+    name = kappa_label(row["kappa"]) if sweep == "pis" else OBJECTIVE_LABELS[row["objective"]]
+    return f"{name} (OMP)" if row["method"] == "omp" else name
+
+
+def _notes(rows: list[dict[str, Any]]) -> list[str]:
+    per_point: dict[tuple, int] = defaultdict(int)
+    for row in rows:
+        if row["valid_accuracy"] is not None:
+            per_point[row["dataset"], row["method"], row["ratio"]] += 1
+    sentences = []
+    if max(per_point.values(), default=0) == 1:
+        sentences.append("One seed: no bands.")
+    elif per_point:
+        same = len(set(per_point.values())) == 1
+        seeds = f"{'' if same else 'up to '}{max(per_point.values())} seeds"
+        sentences.append(f"Mean of {seeds}; bands: ± one standard deviation.")
+    if any(row["disconnected"] for row in rows):
+        sentences.append("Hollow marker: in some seed a layer lost all its weights.")
+    absent = _missing_text(rows)
+    return [" ".join(sentences)] * bool(sentences) + [f"Missing: {absent}."] * bool(absent)
+
+
+def _missing_text(rows: list[dict[str, Any]]) -> str:
+    """Every missing run and cut, grouped by data set and reason."""
+    groups: dict[tuple[str, str], dict[tuple, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["missing"]:
+            what = (row["method"], row["ratio"])
+            groups[row["dataset"], row["missing"]][what].append(str(row["seed"]))
+    texts = []
+    for (dataset, reason), found in groups.items():
+        asked = {(row["method"], str(row["seed"])) for row in rows if row["dataset"] == dataset}
+        whole = {(m, seed) for (m, ratio), seeds in found.items() if not ratio for seed in seeds}
+        if whole == asked:
+            texts.append(f"{dataset_label(dataset)}, all runs: {reason}")
+            continue
+        names = [
+            f"{method_label(method)}{f' at ratio {ratio:g}' if ratio else ''} "
+            f"(seed{'s' * (len(seeds) > 1)} {', '.join(seeds)})"
+            for (method, ratio), seeds in found.items()
+        ]
+        texts.append(f"{dataset_label(dataset)}, {', '.join(names)}: {reason}")
+    return "; ".join(texts)

@@ -1,0 +1,193 @@
+"""One look for all figures.
+
+A method has the same colour, marker, line and place in the order everywhere. The colours are from
+the colour-blind safe sets of Okabe and Ito and of Tol; twelve cannot all be told apart by everyone,
+so the marker and the line always say the same as the colour.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import textwrap
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure, FigureBase
+from matplotlib.transforms import Bbox
+
+from iunet.artifacts import atomic_path
+from iunet.tables.render import write_csv
+
+PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
+COLUMN_WIDTH = 3.4  # inches: one column of it
+FONT, SMALL = 8, 7  # points at that size; nothing is smaller than SMALL
+DPI = 300
+INK, FAINT = "#222222", "#767676"
+
+SETTINGS = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
+    "font.size": FONT,
+    "axes.titlesize": FONT,
+    "axes.labelsize": FONT,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "legend.title_fontsize": FONT,
+    "legend.frameon": False,
+    "figure.titlesize": FONT + 1,
+    "figure.dpi": 100,
+    "savefig.dpi": DPI,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "axes.grid": False,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "pdf.fonttype": 42,  # text stays text; publishers refuse Type 3
+    "image.interpolation": "nearest",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a method is drawn."""
+
+    colour: str
+    marker: str
+    line: str | tuple
+
+    @property
+    def size(self) -> float:
+        return 7.5 if self.marker == "*" else 4.5  # a star is smaller than it measures
+
+    def line_style(self) -> dict[str, Any]:
+        return {
+            "color": self.colour,
+            "linestyle": self.line,
+            "marker": self.marker,
+            "markersize": self.size,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.5,
+        }
+
+
+LOOKS = {
+    "dense": Look("#555555", "s", "--"),
+    "omp": Look("#0072B2", "o", "-"),
+    "beta_lasso": Look("#F0A0C0", "v", "-."),
+    "scl": Look("#E69F00", "s", "-."),
+    "iunet_no_ilo": Look("#56B4E9", "^", "--"),
+    "iunet_no_pis": Look("#117733", "^", "--"),
+    "iunet_no_prune": Look("#999933", "P", ":"),
+    "iunet": Look("#D55E00", "*", "-"),
+    "sup_kappa0.125": Look("#332288", "D", (0, (3, 1))),
+    "sup_kappa0.0625": Look("#CC6677", "v", (0, (1, 1))),
+    "xgb": Look("#661100", "X", (0, (5, 1, 1, 1))),
+    "tabnet": Look("#009E73", "p", (0, (3, 1, 1, 1))),
+    "mlp_c": Look("#000000", "h", (0, (5, 2))),
+}
+SPARE = [  # for methods of a user's own
+    Look("#AA4499", "<", ":"),
+    Look("#6699CC", ">", "--"),
+    Look("#997700", "d", "-."),
+    Look("#882255", "H", "-"),
+]
+
+
+def look(method: str) -> Look:
+    """How a method is drawn; one that is not of the paper always gets the same spare look."""
+    return LOOKS.get(method) or SPARE[zlib.crc32(method.encode()) % len(SPARE)]
+
+
+@contextlib.contextmanager
+def house_style() -> Iterator[None]:
+    with matplotlib.rc_context(SETTINGS):
+        yield
+
+
+def new_figure(width: float, height: float, notes: Sequence[str] = ()) -> tuple[Figure, FigureBase]:
+    """A figure, and the part of it to draw in: this size, with small notes below it if any.
+
+    It is not in pyplot's global list of open figures.
+    """
+    characters = int(width * 72 / (0.53 * SMALL))
+    lines = [line for note in notes for line in textwrap.wrap(note, characters)]
+    space = (len(lines) * 1.3 * SMALL + 6) / 72 if lines else 0
+    figure = Figure(figsize=(width, height + space), layout="constrained")
+    FigureCanvasAgg(figure)
+    if not lines:
+        return figure, figure
+    body, foot = figure.subfigures(2, 1, height_ratios=[height, space], hspace=0)
+    foot.text(0.01, 0.95, "\n".join(lines), ha="left", va="top", size=SMALL, color=FAINT)
+    return figure, body
+
+
+def say_in_panel(axes: Axes, text: str) -> None:
+    """An empty panel that says why it is empty."""
+    # Ticks are hidden, not removed: other panels may share the axis.
+    axes.tick_params(bottom=False, left=False, labelbottom=False, labelleft=False, which="both")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.set_facecolor("#f5f5f5")
+    width_points = 72 * axes.get_window_extent().width / axes.get_figure(root=True).dpi
+    wrapped = textwrap.fill(text, max(12, int(width_points / (0.65 * SMALL))))
+    axes.text(
+        0.5,
+        0.5,
+        wrapped,
+        transform=axes.transAxes,
+        ha="center",
+        va="center",
+        size=SMALL,
+        color=FAINT,
+    )
+
+
+def write_figure(figure: Figure, rows: list[dict[str, Any]], output: dict[str, str]) -> None:
+    """Write the figure as PDF and PNG and its data as CSV: `output` has these three paths."""
+    # Without dates and names of versions, the same data give the same bytes.
+    undated = {
+        "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
+        "png": {"Software": None},
+    }
+    with house_style():
+        _fix_layout(figure)
+        for kind, metadata in undated.items():
+            with atomic_path(Path(output[kind])) as temporary:
+                figure.savefig(temporary, format=kind, metadata=metadata)
+    write_csv(output["csv"], rows)
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out, once for both files, and round the result.
+
+    The solver adds up in an order that depends on memory addresses; without rounding, the last
+    digit of a coordinate in the PDF would change from run to run.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    parts = list(figure.subfigs)
+    while parts:
+        part = parts.pop()
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
+        parts += part.subfigs
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))

@@ -1,0 +1,102 @@
+"""Names for people: of methods, networks, data sets and supernets, in tables, figures and the page.
+
+Plain text, no markup, and only the standard library: imported wherever something is shown.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The one order in which methods are shown, everywhere.
+METHOD_LABELS = {
+    "dense": "Dense",
+    "omp": "OMP",
+    "beta_lasso": "β-LASSO",
+    "scl": "SCL",
+    "iunet_no_ilo": "IUNET no-ILO",
+    "iunet_no_pis": "IUNET no-PIS",
+    "iunet_no_prune": "IUNET no-prune",
+    "iunet": "IUNET",
+    "sup_kappa0.125": "PIS (κ = 0.125)",
+    "sup_kappa0.0625": "PIS (κ = 0.0625)",
+    "xgb": "XGBoost",
+    "tabnet": "TabNet",
+    "mlp_c": "MLP+C",
+}
+# Rows of the config that differ from a method in one value.
+VARIANT_LABELS = {
+    "sup_kappa": "PIS (κ = {})",
+    "tune_kappa": "IUNET (κ = {})",
+    "iunet_lambda": "IUNET (λ = {})",
+}
+NETWORK_LABELS = {
+    "mlp_vis": "MLP-VIS",
+    "mlp_tab": "MLP-TAB",
+    "cnn": "CNN",
+    "resnet18": "ResNet-18",
+}
+DATASET_LABELS = {
+    "cifar10": "CIFAR10",
+    "cifar100": "CIFAR100",
+    "svhn": "SVHN",
+    "photo_digits": "Photo digits",
+    "photo_digits_low": "Photo digits (low)",
+    "photo_digits_high": "Photo digits (high)",
+    "breast_cancer": "Breast cancer",
+    "wine": "Wine",
+    "digits": "Digits",
+}
+METRIC_LABELS = {
+    "accuracy": "Accuracy (%)",
+    "balanced_accuracy": "Balanced accuracy (%)",
+    "swapped_balanced_accuracy": "Swapped balanced accuracy (%)",
+}
+OBJECTIVE_LABELS = {"sup": "sup", "scl": "SCL", "ilo": "ILO"}
+
+
+def method_label(method: str, network: str | None = None) -> str:
+    """A method's name; the dense network has its own where it is known which one it is."""
+    if method == "dense" and network:
+        return network_label(network)
+    if method in METHOD_LABELS:
+        return METHOD_LABELS[method]
+    variant = re.fullmatch(r"([a-z_]+?)([0-9.]+)", method)
+    if variant and variant[1] in VARIANT_LABELS:
+        return VARIANT_LABELS[variant[1]].format(variant[2])
+    return method
+
+
+def method_order(methods) -> list[str]:
+    """Each method once, in the order of `METHOD_LABELS`, unknown ones last by name."""
+    known = {method: place for place, method in enumerate(METHOD_LABELS)}
+    return sorted(set(methods), key=lambda method: (known.get(method, len(known)), method))
+
+
+def network_label(network: str) -> str:
+    """`mlp_vis-alpha4` becomes 'MLP-VIS (alpha4)'."""
+    name, *variant = network.split("-")
+    text = NETWORK_LABELS.get(name, name)
+    return f"{text} ({', '.join(variant)})" if variant else text
+
+
+def dataset_label(dataset: str) -> str:
+    return DATASET_LABELS.get(dataset, dataset)
+
+
+def metric_label(metric: str) -> str:
+    """`valid_balanced_accuracy` becomes 'Validation balanced accuracy (%)'."""
+    part, _, rest = metric.partition("_")
+    if part in ("valid", "test") and rest in METRIC_LABELS:
+        name = "Validation" if part == "valid" else "Test"
+        return f"{name} {METRIC_LABELS[rest].lower()}"
+    return METRIC_LABELS.get(metric, metric)
+
+
+def supernet_point(supernet: str) -> tuple[float, str] | None:
+    """(κ, objective) of a supernet named as in its path, `kappa0.25-ilo`; None for others."""
+    match = re.match(r"kappa([0-9.]+)-(sup|scl|ilo)(?![a-z])", supernet)
+    return (float(match[1]), match[2]) if match else None
+
+
+def kappa_label(kappa: float) -> str:
+    return f"κ = {kappa:g}"
