@@ -14,6 +14,7 @@ report: "reports/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/functions.smk"
+include: "workflow/rules/functions_aggregate.smk"
 include: "workflow/rules/download.smk"
 include: "workflow/rules/split.smk"
 include: "workflow/rules/supernet.smk"

@@ -41,15 +41,31 @@ def test_the_users_command_plans_without_data_and_in_seconds(workdir):
     assert planned_jobs(output) == jobs
 
 
+def test_a_table_asks_for_what_it_needs_and_nothing_else(workdir):
+    """Table 2 is made from table 7: three seeds of seven methods on 40 tables, no images."""
+    output = workdir.run("--resources", "gpu=1", "-n", "results/tables/table2.csv")
+    jobs = planned_jobs(output)
+    assert jobs["table2"] == jobs["table"] == 1
+    assert (jobs["tune"], jobs["refit"], jobs["evaluate_dense"]) == (120, 360, 120)
+    assert jobs["supernet"] == 40 * 3 * (1 + 1 + 5)
+    assert not {"split_images", "figure2", "page", "table9"} & set(jobs)
+
+
 def test_everything_and_download_all_plan(workdir):
-    assert planned_jobs(workdir.run("-n"))["split_images"] == 3
+    start = time.monotonic()
+    jobs = planned_jobs(workdir.run("-n"))
+    assert jobs["split_images"] == 3 and jobs["page"] == 1 and jobs["table"] == 12
+    assert time.monotonic() - start < 90  # 20 s alone; tests run side by side
     jobs = {"download_table": 40, "download_images": 3, "download_all": 1, "total": 44}
     assert planned_jobs(workdir.run("-n", "download_all")) == jobs
 
 
 def test_the_demo_plans_few_jobs(workdir):
     jobs = planned_jobs(workdir.run("-n", "--configfile", "config/demo.yaml"))
-    assert 0 < jobs["total"] <= 150
+    assert 0 < jobs["total"] <= 300
+    assert {"table", "table2", "table8", "table9", "figure2", "figure3", "figure4", "page"} <= set(
+        jobs
+    )
 
 
 def test_demo_and_paper_have_separate_roots():
@@ -131,7 +147,8 @@ def test_a_changed_parameter_repeats_what_uses_it(finished):
 def test_snakemakes_own_report(finished, tmp_path):
     finished.run(*TEST_CONFIG, "--report", str(tmp_path / "report.html"))
     page = (tmp_path / "report.html").read_text()
-    assert "table9.html" in page and "Statistics of the tabular data sets" in page
+    assert "table9.html" in page and "figure2.png" in page
+    assert "the paper's beside them" in page
 
 
 @shares_a_run
@@ -151,6 +168,72 @@ def test_a_script_runs_by_hand(finished):
     assert result.returncode == 0, result.stderr
     assert "wine: train 106, valid 36, test 36" in result.stderr
     assert before == {path.name: path.read_bytes() for path in split.iterdir()}
+
+
+@shares_a_run
+def test_all_tables_figures_and_the_page(finished):
+    root = finished.path / "results" / "test"
+    for number in range(1, 10):
+        for ending in ("csv", "md", "html", "tex", "json"):
+            assert (root / "tables" / f"table{number}.{ending}").stat().st_size > 0
+    for number in (2, 3, 4):
+        for ending in ("pdf", "png", "csv"):
+            assert (root / "figures" / f"figure{number}.{ending}").stat().st_size > 0
+    page = (root / "report" / "index.html").read_text()
+    for part in ("table7", "figure4", "tuning-wine", "metric_problem"):
+        assert f'id="{part}"' in page
+    with (root / "tables" / "table7.csv").open() as file:
+        cells = {(row["row"], row["column"], row["metric"]): row for row in csv.DictReader(file)}
+    shown = float(cells["wine", "iunet", "balanced_accuracy"]["mean"])
+    (_, pruned) = evaluation(finished, "wine/mlp_tab/kappa0.25-ilo/seed0")["results"]
+    assert shown == pruned["metrics"]["test_balanced_accuracy"]
+
+
+@shares_a_run
+def test_baselines_of_the_run(finished):
+    """β-LASSO's second l1 kills every weight: reported, and not chosen."""
+    runs = finished.path / "results" / "test" / "runs" / "wine"
+    selection = json.loads((runs / "mlp_tab" / "selection-beta_lasso.json").read_text())
+    assert selection["chosen"]["supernet"] == "kappa1-lasso0.00001"
+    assert "every weight died" in selection["candidates"][1]["failed"]
+    for learner in ("xgb", "tabnet", "mlp_c"):
+        study = json.loads((runs / learner / "tuning" / "study.json").read_text())
+        assert study["trials"] == {"xgb": 3, "tabnet": 2, "mlp_c": 2}[learner]
+        (result,) = evaluation(finished, f"wine/{learner}/seed0")["results"]
+        assert 0 <= result["metrics"]["test_balanced_accuracy"] <= 100
+
+
+@shares_a_run
+def test_a_larger_budget_continues_the_study(finished):
+    """Of a copy, so that the shared run stays as it is."""
+    target = "results/test/runs/wine/xgb/tuning/study.json"
+    journal = finished.path / "results/test/runs/wine/xgb/tuning/study.journal"
+    before = journal.read_text().splitlines()
+    change = 'tuning={"xgb": {"trials": 5}}'
+    jobs = planned_jobs(finished.run("-n", target, *TEST_CONFIG, "--config", change))
+    assert jobs == {"tune": 1, "study": 1, "total": 2}
+    finished.run(target, *TEST_CONFIG, "--config", change)
+    assert journal.read_text().splitlines()[: len(before)] == before
+    assert json.loads((finished.path / target).read_text())["trials"] == 5
+    finished.run(*TEST_CONFIG)
+
+
+@shares_a_run
+def test_partial_results(finished):
+    """What is not finished is marked; nothing is trained."""
+    table = "results/test/tables/table7.csv"
+    evaluated = finished.path / "results/test/runs/wine/xgb/seed0/evaluation.json"
+    kept = evaluated.read_bytes()
+    evaluated.unlink()
+    partial = ("--config", "partial=true")
+    jobs = planned_jobs(finished.run("-n", table, *TEST_CONFIG, *partial))
+    assert jobs == {"table": 1, "total": 1}
+    finished.run(table, *TEST_CONFIG, *partial)
+    with (finished.path / table).open() as file:
+        missing = {row["column"]: row["missing"] for row in csv.DictReader(file)}
+    assert missing["xgb"] == "not finished" and missing["iunet"] == ""
+    evaluated.write_bytes(kept)
+    finished.run(*TEST_CONFIG)
 
 
 # ---- the method
@@ -194,7 +277,9 @@ def test_a_method_is_added_by_a_row_and_shares_what_exists(finished):
     (finished.path / "mine.yaml").write_text(json.dumps(overlay))
     output = finished.run("-n", *TEST_CONFIG, "mine.yaml")
     names = ("supernet", "prune", "finetune", "evaluate", "choose")
-    assert planned_jobs(output) == dict.fromkeys(names, 1) | {"all": 1, "total": 6}
+    jobs = planned_jobs(output)
+    assert {name: jobs[name] for name in names} == dict.fromkeys(names, 1)
+    assert not {"initialise", "tune", "refit", "train_dense", "split_table"} & set(jobs)
     assert "runs/wine/mlp_tab/kappa0.25-ilo-lambda0.5/seed0/ratio8/mask.safetensors" in output
 
 

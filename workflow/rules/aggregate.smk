@@ -167,8 +167,7 @@ rule page:
         png=expand("<results>/figures/{figure}.png", figure=page_figures()),
         pdf=expand("<results>/figures/{figure}.pdf", figure=page_figures()),
         evaluations=run_evaluations(),
-        template=["reports/page/template.html", "reports/page/style.css", "reports/page/script.js"],
-        decisions="reports/decisions.yaml",
+        template=page_sources(),
     output:
         report(
             "<results>/report/index.html",
