@@ -317,8 +317,10 @@ def run_evaluations():
 
 
 def config_name():
-    """The config files that were given, or the default."""
-    return ", ".join(str(path) for path in workflow.configfiles)
+    """The config files, the default first; paths as a reader of the page can follow them."""
+    paths = dict.fromkeys(Path(path).absolute() for path in reversed(workflow.configfiles))
+    roots = (Path.cwd(), Path(workflow.basedir))
+    return ", ".join(str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in paths)
 
 
 def unavailable_and_used():
