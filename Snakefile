@@ -23,6 +23,10 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/aggregate.smk"
 
 
+onstart:
+    check_before_start()
+
+
 rule all:
     default_target: True
     input:

@@ -10,6 +10,7 @@ from snakemake.utils import validate
 
 sys.path.insert(0, workflow.basedir)  # the package is also found where it is not installed
 
+from iunet import cluster, resources
 from iunet.artifacts import sha256
 from iunet.config import (
     check_datasets,
@@ -21,7 +22,7 @@ from iunet.config import (
 )
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
-from iunet.device import gpus_per_training_job
+from iunet.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.errors import UserError
 from iunet.runs import (
     INITS,
@@ -40,6 +41,7 @@ from iunet.runs import (
 )
 from iunet.paper import paper_digest
 from iunet.science_version import digest, science_version
+from iunet.workload import data_size, network_size
 
 config.update(restore_numbers(config))
 
@@ -69,7 +71,15 @@ for method, network in sorted({(r.method.name, r.method.network.split("-")[0]) f
         check_schema(config_with_row(config, method, network), where)
 
 TABLES = ["table8", "table9"]
+DEVICE = resolve_device(config["device"])
 TRAINING_GPUS = gpus_per_training_job(config["device"])
+
+# Where jobs run: here, or with a scheduler (then Snakemake has a number of jobs, `nodes`). Here, no
+# more jobs at once may train on a GPU than there are GPUs; `--resources gpu=N` says otherwise.
+RUNS_HERE = workflow.resource_settings.nodes is None
+if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
+    workflow.register_resource("gpu", visible_gpus())
+NO_GPU = cluster.no_gpu_message(config["device"])
 
 # Where runs lie (iunet/runs.py): the path of a supernet's seed, and of a dense network's.
 SUPERNET_RUN = "runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/seed{seed}"

@@ -18,11 +18,14 @@ rule evaluate:
         f"{SUPERNET_LOG}/evaluate.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/evaluate.tsv"
+    group:
+        job_group("evaluate")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("evaluate"),
+        gpu=training_gpus,
     params:
         upstream=evaluation_id,
         ratios=ratio_names,
@@ -50,11 +53,14 @@ rule evaluate_dense:
         f"{DENSE_LOG}/evaluate.log",
     benchmark:
         f"{DENSE_BENCHMARK}/evaluate.tsv"
+    group:
+        job_group("evaluate_dense")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("evaluate_dense"),
+        gpu=training_gpus,
     params:
         upstream=finetune_id,
         code=science_version("iunet.evaluation.evaluate"),

@@ -209,16 +209,83 @@ def selection_metric(wildcards):
     return config["prune"][kind_of(wildcards)]["select_by"]
 
 
-def experiment_results():
+def experiment_results(planned=PLANNED):
     """Every evaluation and every choice of a ratio that the experiments ask for."""
     results = {}
-    for run in PLANNED:
+    for run in planned:
         folder = f"<results>/runs/{run.dataset}/{run.method.network}/{run.method.supernet}"
         for seed in config["seeds"]:
             results[f"{folder}/seed{seed}/evaluation.json"] = None
         if run.method.ratios:
             results[f"{folder}/selection-{run.method.name}.json"] = None
     return list(results)
+
+
+# ---- what a job needs of the machine (iunet/resources.py has the formula)
+
+
+def job_cost(rule, wildcards):
+    """The estimated time and memory of a job; None for rules that need next to nothing."""
+    data = data_size(REGISTRY[wildcards.dataset], config["results"])
+    if rule.startswith("download"):
+        return resources.download_cost(data)
+    if rule.startswith("split"):
+        return resources.split_cost(data)
+    name = wildcards.network.split("-")[0]
+    size = network_size(name, network_options(config, wildcards.network), data)
+    if rule == "initialise":
+        return resources.initial_cost(size)
+    if rule == "supernet":
+        return resources.supernet_cost(data, size, supernet_settings(wildcards), DEVICE)
+    if rule == "prune":
+        return resources.prune_cost(size)
+    if rule in ("finetune", "train_dense"):
+        return resources.finetune_cost(data, size, finetune_settings(wildcards), DEVICE)
+    cuts = len(ratio_names(wildcards)) if rule == "evaluate" else 0
+    _, members = resources.epochs_and_members(finetune_defaults(config, kind_of(wildcards)))
+    return resources.evaluate_cost(data, size, cuts, members, DEVICE)
+
+
+def job_resources(rule):
+    """Memory and minutes of a rule's jobs; both grow with the attempt."""
+    return {
+        "mem_mb": lambda wildcards, attempt: resources.asked_mem_mb(
+            job_cost(rule, wildcards), attempt
+        ),
+        "runtime": lambda wildcards, attempt: resources.asked_minutes(
+            job_cost(rule, wildcards), attempt
+        ),
+    }
+
+
+def training_gpus(wildcards):
+    """1 if training uses a GPU; an error where this machine is to train, but has none."""
+    if not TRAINING_GPUS or not RUNS_HERE or visible_gpus():
+        return TRAINING_GPUS
+    raise WorkflowError(NO_GPU)
+
+
+@functools.cache
+def size_of_runs(dataset, network):
+    """small, medium or large: how the jobs of a network on a data set are submitted."""
+    kind = NETWORK_KIND[network.split("-")[0]]
+    data = data_size(REGISTRY[dataset], config["results"])
+    size = network_size(network.split("-")[0], network_options(config, network), data)
+    supernet = supernet_defaults(config) | {"objective": "ilo"}
+    return resources.size_class(
+        resources.supernet_cost(data, size, supernet, DEVICE),
+        resources.finetune_cost(data, size, finetune_defaults(config, kind), DEVICE),
+    )
+
+
+def job_group(rule):
+    """Which jobs a scheduler gets as one; without a scheduler groups mean nothing."""
+
+    def group(wildcards):
+        size = size_of_runs(wildcards.dataset, wildcards.network)
+        return resources.GROUPS[size].get(rule)
+
+    return group
 
 
 # ---- aggregate
@@ -237,3 +304,19 @@ def table_params(table):
         "datasets": names,
         "missing": {name: UNAVAILABLE[name] for name in names if name in UNAVAILABLE},
     }
+
+
+# ---- before anything starts
+
+
+def check_before_start():
+    """What would fail only when the first job starts, or for ever in a queue, is said at once."""
+    jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs() if not job.is_local}
+    if any("gpu" in job.rule.resources for job in jobs.values()):
+        training_gpus(None)
+    if workflow.executor_plugin.name == "slurm":
+        partitions = {job.resources.get("slurm_partition") for job in jobs.values()} - {None}
+        try:
+            cluster.check_slurm(partitions, workflow.executor_settings.partition_config)
+        except UserError as error:
+            raise WorkflowError(str(error)) from None

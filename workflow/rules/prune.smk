@@ -13,8 +13,12 @@ rule prune:
         f"{SUPERNET_LOG}/ratio{{ratio}}/prune.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/ratio{{ratio}}/prune.tsv"
+    group:
+        job_group("prune")
     conda:
         "../../envs/train.yaml"
+    resources:
+        **job_resources("prune"),
     params:
         upstream=supernet_id,
         code=science_version("iunet.pruning"),
