@@ -17,9 +17,9 @@ PROFILE = "profiles/slurm"
 
 def no_gpu_message(device: str) -> str:
     return (
-        f"The config key 'device' is '{device}', but this machine has no NVIDIA GPU that it may use "
-        "(none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to auto or "
-        f"cpu, or send the jobs to machines that have one (--profile {PROFILE})."
+        f"The config key 'device' is '{device}', but this machine has no NVIDIA GPU that it may "
+        "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
+        f"auto or cpu, or send the jobs to machines that have one (--profile {PROFILE})."
     )
 
 

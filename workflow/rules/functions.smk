@@ -225,12 +225,14 @@ def experiment_results(planned=PLANNED):
 
 
 def job_cost(rule, wildcards):
-    """The estimated time and memory of a job; None for rules that need next to nothing."""
+    """The estimated time and memory of a job of a rule that has a data set."""
     data = data_size(REGISTRY[wildcards.dataset], config["results"])
     if rule.startswith("download"):
         return resources.download_cost(data)
     if rule.startswith("split"):
         return resources.split_cost(data)
+    if rule.startswith("select"):
+        return resources.select_cost()
     name = wildcards.network.split("-")[0]
     size = network_size(name, network_options(config, wildcards.network), data)
     if rule == "initialise":
@@ -304,6 +306,20 @@ def table_params(table):
         "datasets": names,
         "missing": {name: UNAVAILABLE[name] for name in names if name in UNAVAILABLE},
     }
+
+
+# ---- for `make plan` (iunet/plan.py)
+
+
+def cost_of(rule, wildcards):
+    """The estimate for any rule; None for those that need next to nothing."""
+    return job_cost(rule, wildcards) if hasattr(wildcards, "dataset") else None
+
+
+def files_of_experiment(name):
+    only = {**config, "experiments": {name: config["experiments"][name]}}
+    planned = [run for run in plan(only, REGISTRY) if run.dataset not in UNAVAILABLE]
+    return [path.replace("<results>", config["results"]) for path in experiment_results(planned)]
 
 
 # ---- before anything starts
