@@ -327,11 +327,12 @@ def files_of_experiment(name):
 
 def check_before_start():
     """What would fail only when the first job starts, or for ever in a queue, is said at once."""
-    jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs() if not job.is_local}
+    jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs()}  # one of each rule
     if any("gpu" in job.rule.resources for job in jobs.values()):
         training_gpus(None)
     if workflow.executor_plugin.name == "slurm":
-        partitions = {job.resources.get("slurm_partition") for job in jobs.values()} - {None}
+        sent = [job for job in jobs.values() if not job.is_local]
+        partitions = {job.resources.get("slurm_partition") for job in sent} - {None}
         try:
             cluster.check_slurm(partitions, workflow.executor_settings.partition_config)
         except UserError as error:
