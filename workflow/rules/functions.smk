@@ -224,38 +224,38 @@ def experiment_results(planned=PLANNED):
 # ---- what a job needs of the machine (iunet/resources.py has the formula)
 
 
-def job_cost(rule, wildcards):
+def job_cost(stage, wildcards):
     """The estimated time and memory of a job of a rule that has a data set."""
     data = data_size(REGISTRY[wildcards.dataset], config["results"])
-    if rule.startswith("download"):
+    if stage.startswith("download"):
         return resources.download_cost(data)
-    if rule.startswith("split"):
+    if stage.startswith("split"):
         return resources.split_cost(data)
-    if rule.startswith("select"):
+    if stage.startswith("select"):
         return resources.select_cost()
     name = wildcards.network.split("-")[0]
     size = network_size(name, network_options(config, wildcards.network), data)
-    if rule == "initialise":
+    if stage == "initialise":
         return resources.initial_cost(size)
-    if rule == "supernet":
+    if stage == "supernet":
         return resources.supernet_cost(data, size, supernet_settings(wildcards), DEVICE)
-    if rule == "prune":
+    if stage == "prune":
         return resources.prune_cost(size)
-    if rule in ("finetune", "train_dense"):
+    if stage in ("finetune", "train_dense"):
         return resources.finetune_cost(data, size, finetune_settings(wildcards), DEVICE)
-    cuts = len(ratio_names(wildcards)) if rule == "evaluate" else 0
+    cuts = len(ratio_names(wildcards)) if stage == "evaluate" else 0
     _, members = resources.epochs_and_members(finetune_defaults(config, kind_of(wildcards)))
     return resources.evaluate_cost(data, size, cuts, members, DEVICE)
 
 
-def job_resources(rule):
+def job_resources(stage):
     """Memory and minutes of a rule's jobs; both grow with the attempt."""
     return {
         "mem_mb": lambda wildcards, attempt: resources.asked_mem_mb(
-            job_cost(rule, wildcards), attempt
+            job_cost(stage, wildcards), attempt
         ),
         "runtime": lambda wildcards, attempt: resources.asked_minutes(
-            job_cost(rule, wildcards), attempt
+            job_cost(stage, wildcards), attempt
         ),
     }
 
@@ -280,12 +280,12 @@ def size_of_runs(dataset, network):
     )
 
 
-def job_group(rule):
+def job_group(stage):
     """Which jobs a scheduler gets as one; without a scheduler groups mean nothing."""
 
     def group(wildcards):
         size = size_of_runs(wildcards.dataset, wildcards.network)
-        return resources.GROUPS[size].get(rule)
+        return resources.GROUPS[size].get(stage)
 
     return group
 
@@ -311,9 +311,9 @@ def table_params(table):
 # ---- for `make plan` (iunet/plan.py)
 
 
-def cost_of(rule, wildcards):
+def cost_of(stage, wildcards):
     """The estimate for any rule; None for those that need next to nothing."""
-    return job_cost(rule, wildcards) if hasattr(wildcards, "dataset") else None
+    return job_cost(stage, wildcards) if hasattr(wildcards, "dataset") else None
 
 
 def files_of_experiment(name):
