@@ -13,9 +13,10 @@ it, and `make plan` adds it up. Standard library only, since Snakemake asks at e
 A job asks for MARGIN times that and a few minutes, times its attempt: a job that was killed for
 time or memory comes back with twice as much, and training goes on from its checkpoint.
 
-The CPU's constants are measured (Intel Xeon with AVX-512, one thread, torch 2.13: a step of each
-network at batch 128 lies within a factor 2 of the formula, most within 20 %). The GPU's are
-assumptions, on the slow side of a data-centre card: nothing here was run on one.
+The CPU's constants are measured (AMD EPYC, one thread, torch 2.13), on a step at batch 128. For the
+paper's networks the formula is 8 to 32 % above the measured time (mlp_vis 8, resnet18 12, mlp_tab
+22, cnn 32). It is four times too low for the demo's cnn (alpha 1), whose steps are a few
+milliseconds. The GPU's constants and those of the tuned baselines are assumptions: none was run.
 """
 
 from __future__ import annotations
