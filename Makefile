@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test lint format dag lock clean
+.PHONY: help setup demo test lint format plan dag lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -47,6 +47,9 @@ format: $(READY)  ## rewrite the code in the house style
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 	@$(BIN)/snakefmt Snakefile workflow
+
+plan: $(READY)  ## what the benchmark costs: jobs and hours per experiment (ARGS="--configfile my.yaml --device cuda")
+	@$(BIN)/python -m iunet.plan $(ARGS)
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg

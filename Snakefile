@@ -14,6 +14,7 @@ report: "reports/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/functions.smk"
+include: "workflow/rules/functions_machine.smk"
 include: "workflow/rules/functions_aggregate.smk"
 include: "workflow/rules/download.smk"
 include: "workflow/rules/split.smk"
@@ -24,6 +25,10 @@ include: "workflow/rules/tune.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/figures.smk"
+
+
+onstart:
+    check_before_start()
 
 
 rule all:

@@ -12,16 +12,24 @@ from typing import Any
 from iunet import __version__
 from iunet.errors import UserError
 
-NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
+NVIDIA_GPUS = "/proc/driver/nvidia/gpus"  # the driver's list; IUNET_GPU_LIST names another folder
+
+
+def gpu_ids() -> list[str]:
+    """The NVIDIA GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them.
+
+    In a Slurm job only those that Slurm gave it: the driver lists all of the machine.
+    """
+    folder = Path(os.environ.get("IUNET_GPU_LIST", NVIDIA_GPUS))
+    present = len(list(folder.iterdir())) if folder.is_dir() else 0
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
+        allowed = "" if "SLURM_JOB_ID" in os.environ else ",".join(map(str, range(present)))
+    return [device.strip() for device in allowed.split(",") if device.strip()][:present]
 
 
 def visible_gpus() -> int:
-    """NVIDIA GPUs that this process may use."""
-    present = len(list(NVIDIA_GPUS.iterdir())) if NVIDIA_GPUS.is_dir() else 0
-    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if allowed is None:
-        return present
-    return min(present, len([device for device in allowed.split(",") if device.strip()]))
+    return len(gpu_ids())
 
 
 def resolve_device(wanted: str) -> str:

@@ -54,8 +54,12 @@ def _path(module: str) -> Path:
 @functools.cache
 def _imports(module: str) -> set[str]:
     """The `iunet` modules that a module imports, anywhere in its text."""
+    return _imports_of_text(_path(module).read_text(encoding="utf-8"))
+
+
+def _imports_of_text(source: str) -> set[str]:
     names = set()
-    for node in ast.walk(ast.parse(_path(module).read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -363,7 +363,9 @@ def test_only_evaluation_reads_test_data():
 
 
 @pytest.mark.parametrize(("device", "gpus"), [("cpu", 0), ("cuda", 1)])
-def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(workdir, device, gpus):
+def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(workdir, device, gpus, monkeypatch):
+    (workdir.path / "gpus" / "0").mkdir(parents=True)
+    monkeypatch.setenv("IUNET_GPU_LIST", str(workdir.path / "gpus"))
     (workdir.path / "device.yaml").write_text(f"device: {device}")
     point = {"dataset": "wine", "network": "mlp_tab", "kappa": "1", "objective": "sup"}
     point |= {"init": "", "variant": "", "seed": "0"}

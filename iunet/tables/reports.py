@@ -103,10 +103,16 @@ def find_result(report: dict[str, Any], path: str, stage: str, cut: str | None) 
 
 
 def read_metrics(result: dict[str, Any], path: str) -> dict[str, float]:
-    """The six metrics of a result that did not fail: percentages, every one."""
+    """The metrics of a result that did not fail: percentages, every one.
+
+    A tuned baseline is fitted again on train and valid, so of valid it has its trial's score only.
+    """
     metrics = result.get("metrics")
     values = {}
     for key in METRICS:
+        unseen = result.get("stage") == "tuned" and key.startswith("valid_")
+        if unseen and isinstance(metrics, dict) and key not in metrics:
+            continue
         if not isinstance(metrics, dict) or key not in metrics:
             raise UserError(f"{path} lacks the metric '{key}'. {REDO}")
         values[key] = percentage(metrics[key], key, path)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -92,7 +94,7 @@ def train(training: Training, checkpoint: Checkpoint | None, checkpoint_s: float
     weights = dict(training.network.named_parameters())
     masked = [weights[name].data for name in training.masks], list(training.masks.values())
     saved = time.monotonic()
-    with _ProgressBar(training, start) as bar:
+    with _ProgressBar(training, start) as bar, _Stop() as stop:
         for epoch in range(start, training.epochs):
             began = time.monotonic()
             losses = _train_epoch(training, epoch, masked, bar)
@@ -106,10 +108,11 @@ def train(training: Training, checkpoint: Checkpoint | None, checkpoint_s: float
             _log_epoch(training, entry, trained.seconds, time.monotonic() - began, bar)
             if training.stop is not None and training.stop(epoch):
                 break
-            due = checkpoint is not None and time.monotonic() - saved >= checkpoint_s
-            if due and epoch + 1 < training.epochs:
+            due = stop.asked or time.monotonic() - saved >= checkpoint_s
+            if checkpoint is not None and due and epoch + 1 < training.epochs:
                 _save(training, checkpoint, trained)
                 saved = time.monotonic()
+                stop.obey(training.run, epoch + 1)
     return trained
 
 
@@ -241,6 +244,36 @@ def _resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int
     trained.resumed_at = [*facts["resumed_at"], done + 1]
     log.info("%s: resumed from %s after epoch %d", training.run, checkpoint.path, done)
     return done
+
+
+class _Stop:
+    """SIGTERM, by which schedulers announce a kill: the epoch is finished and saved first.
+
+    If that takes longer than the scheduler waits, the last regular checkpoint stands.
+    """
+
+    def __init__(self):
+        self.asked = False
+        self.before = None
+
+    def __enter__(self) -> _Stop:
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGTERM, self._ask)
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGTERM, self.before)
+
+    def _ask(self, *_) -> None:
+        self.asked = True
+
+    def obey(self, run: str, epoch: int) -> None:
+        if self.asked:
+            raise UserError(
+                f"Run {run} was asked to stop (SIGTERM). It is saved after epoch {epoch} and "
+                "continues from there when it is started again."
+            )
 
 
 # ---- progress

@@ -149,6 +149,8 @@ rule measure:
         "<benchmarks>/runs/{dataset}/{network}/measure-{method}.tsv"
     conda:
         "../../envs/train.yaml"
+    resources:
+        **job_resources("measure"),
     params:
         upstream=candidates_id,
         candidates=candidates_param,

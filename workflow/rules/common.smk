@@ -10,6 +10,7 @@ from snakemake.utils import validate
 
 sys.path.insert(0, workflow.basedir)  # the package is also found where it is not installed
 
+from iunet import cluster, resources
 from iunet.artifacts import sha256
 from iunet.config import (
     check_datasets,
@@ -21,7 +22,7 @@ from iunet.config import (
 )
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
-from iunet.device import gpus_per_training_job
+from iunet.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.errors import UserError
 from iunet.runs import (
     INITS,
@@ -31,6 +32,7 @@ from iunet.runs import (
     TUNED,
     config_with_row,
     cuts_of,
+    entries,
     finetune_defaults,
     lasso_defaults,
     network_options,
@@ -54,6 +56,7 @@ from iunet.requests import (
     trials_requests,
 )
 from iunet.science_version import digest, science_version
+from iunet.workload import data_size, network_size
 
 LEARNER_CODE = {
     learner: science_version(f"iunet.baselines.{learner}", "iunet.baselines.tuning")
@@ -97,7 +100,15 @@ RUN_TABLES = [
     "cost",
 ]
 PAPER = digest(*(paper_digest(number) for number in range(1, 10)))
+DEVICE = resolve_device(config["device"])
 TRAINING_GPUS = gpus_per_training_job(config["device"])
+
+# Where jobs run: here, or with a scheduler (then Snakemake has a number of jobs, `nodes`). Here, no
+# more jobs at once may train on a GPU than there are GPUs; `--resources gpu=N` says otherwise.
+RUNS_HERE = workflow.resource_settings.nodes is None
+if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
+    workflow.register_resource("gpu", visible_gpus())
+NO_GPU = cluster.no_gpu_message(config["device"])
 
 # Where runs lie (iunet/runs.py): the path of a supernet's seed, of a dense network's, of a tuned
 # baseline's, and of its study.

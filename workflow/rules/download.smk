@@ -17,7 +17,7 @@ rule download_table:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=6000,
+        **job_resources("download_table"),
     params:
         row=registry_row,
         source=source_of,
@@ -45,7 +45,7 @@ rule download_images:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=4000,
+        **job_resources("download_images"),
     params:
         row=registry_row,
         source=source_of,

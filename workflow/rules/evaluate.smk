@@ -19,11 +19,14 @@ rule evaluate:
         f"{SUPERNET_LOG}/evaluate.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/evaluate.tsv"
+    group:
+        job_group("evaluate")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("evaluate"),
+        gpu=training_gpus,
     params:
         upstream=evaluation_id,
         cuts=cut_names,
@@ -51,11 +54,14 @@ rule evaluate_dense:
         f"{DENSE_LOG}/evaluate.log",
     benchmark:
         f"{DENSE_BENCHMARK}/evaluate.tsv"
+    group:
+        job_group("evaluate_dense")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("evaluate_dense"),
+        gpu=training_gpus,
     params:
         upstream=finetune_id,
         code=science_version("iunet.evaluation.evaluate"),
@@ -78,11 +84,14 @@ rule evaluate_tuned:
         f"<logs>/{TUNED_RUN}/evaluate.log",
     benchmark:
         f"<benchmarks>/{TUNED_RUN}/evaluate.tsv"
+    group:
+        job_group("evaluate_tuned")
     conda:
         "../../envs/tune.yaml"
     threads: learner_threads
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("evaluate_tuned"),
+        gpu=training_gpus,
     params:
         upstream=refit_id,
         settings=learner_settings,

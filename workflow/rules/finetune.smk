@@ -17,11 +17,14 @@ rule finetune:
         f"{SUPERNET_LOG}/{{cut}}{{tuning}}/finetune.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/{{cut}}{{tuning}}/finetune.tsv"
+    group:
+        job_group("finetune")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("finetune"),
+        gpu=training_gpus,
     params:
         upstream=mask_id,
         settings=finetune_settings,
@@ -46,11 +49,14 @@ rule train_dense:
         f"{DENSE_LOG}/train_dense.log",
     benchmark:
         f"{DENSE_BENCHMARK}/train_dense.tsv"
+    group:
+        job_group("train_dense")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("train_dense"),
+        gpu=training_gpus,
     params:
         upstream=initial_id,
         settings=finetune_settings,

@@ -320,7 +320,9 @@ def config_name():
     """The config files, the default first; paths as a reader of the page can follow them."""
     paths = dict.fromkeys(Path(path).absolute() for path in reversed(workflow.configfiles))
     roots = (Path.cwd(), Path(workflow.basedir))
-    return ", ".join(str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in paths)
+    return ", ".join(
+        str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in paths
+    )
 
 
 def unavailable_and_used():

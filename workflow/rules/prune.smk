@@ -14,8 +14,12 @@ rule prune:
         f"{SUPERNET_LOG}/{{cut}}/prune.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/{{cut}}/prune.tsv"
+    group:
+        job_group("prune")
     conda:
         "../../envs/train.yaml"
+    resources:
+        **job_resources("prune"),
     params:
         upstream=supernet_id,
         ratio=ratio_param,

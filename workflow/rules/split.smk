@@ -21,10 +21,12 @@ rule split_table:
         "<benchmarks>/split/{dataset}.tsv"
     wildcard_constraints:
         dataset=any_of(names_of_kind("tabular")),
+    group:
+        "splits"
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=6000,
+        **job_resources("split_table"),
     params:
         settings=split_settings,
         upstream=download_id,
@@ -52,10 +54,12 @@ rule split_images:
         "<benchmarks>/split/{dataset}.tsv"
     wildcard_constraints:
         dataset=any_of(names_of_kind("vision")),
+    group:
+        "splits"
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=4000,
+        **job_resources("split_images"),
     params:
         settings=split_settings,
         upstream=download_id,

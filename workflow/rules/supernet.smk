@@ -11,8 +11,12 @@ rule initialise:
         "<logs>/runs/{dataset}/{network}/initial{init}/seed{seed}/initialise.log",
     benchmark:
         "<benchmarks>/runs/{dataset}/{network}/initial{init}/seed{seed}/initialise.tsv"
+    group:
+        job_group("initialise")
     conda:
         "../../envs/train.yaml"
+    resources:
+        **job_resources("initialise"),
     params:
         upstream=split_id,
         network=network_params,
@@ -39,11 +43,14 @@ rule supernet:
         f"{SUPERNET_LOG}/supernet.log",
     benchmark:
         f"{SUPERNET_BENCHMARK}/supernet.tsv"
+    group:
+        job_group("supernet")
     conda:
         "../../envs/train.yaml"
     threads: config["train"]["threads"]
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("supernet"),
+        gpu=training_gpus,
     params:
         upstream=initial_id,
         settings=supernet_settings,

@@ -19,7 +19,8 @@ rule tune:
         "../../envs/tune.yaml"
     threads: learner_threads
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("tune"),
+        gpu=training_gpus,
     params:
         study=study_name,
         settings=learner_settings,
@@ -73,11 +74,14 @@ rule refit:
         f"<logs>/{TUNED_RUN}/refit.log",
     benchmark:
         f"<benchmarks>/{TUNED_RUN}/refit.tsv"
+    group:
+        job_group("refit")
     conda:
         "../../envs/tune.yaml"
     threads: learner_threads
     resources:
-        gpu=TRAINING_GPUS,
+        **job_resources("refit"),
+        gpu=training_gpus,
     params:
         upstream=refit_id,
         settings=learner_settings,

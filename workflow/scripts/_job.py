@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))  # conda environments do not have the package inst
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
 from iunet.device import resolve_device  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
+from iunet.gpu_slot import claim_gpu  # noqa: E402
 
 
 def start(script: dict[str, Any]) -> Any:
@@ -64,7 +65,10 @@ def torch_device(snakemake: Any) -> Any:
     """The device of a training job, with torch set up for it.
 
     Device and threads are not among a rule's parameters: another machine is no reason to repeat.
+    Of several GPUs the job takes one for itself, before CUDA looks for them.
     """
+    if resolve_device(snakemake.config["device"]) == "cuda":
+        claim_gpu()
     from iunet.training.environment import set_up_torch
 
     train = snakemake.config["train"]
@@ -75,9 +79,11 @@ def machine(snakemake: Any) -> Any:
     """Device and threads of a tuned baseline's job; torch is set up only for those that use it."""
     from iunet.baselines.learner import Machine
 
-    device = resolve_device(snakemake.config["device"])
     if snakemake.wildcards.learner != "xgb":
-        device = str(torch_device(snakemake))
+        return Machine(str(torch_device(snakemake)), snakemake.threads)
+    device = resolve_device(snakemake.config["device"])
+    if device == "cuda":
+        claim_gpu()
     return Machine(device, snakemake.threads)
 
 

@@ -1,0 +1,60 @@
+"""Checks before jobs go to a scheduler, and the words for a GPU that is not there.
+
+Imported by the Snakefile: light.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from iunet.errors import UserError, nearest
+
+PROFILE = "profiles/slurm"
+
+
+def no_gpu_message(device: str) -> str:
+    return (
+        f"The config key 'device' is '{device}', but this machine has no NVIDIA GPU that it may "
+        "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
+        f"auto or cpu, or send the jobs to machines that have one (--profile {PROFILE})."
+    )
+
+
+def check_slurm(asked: Iterable[str], partition_file: str | Path | None) -> None:
+    """Slurm is there, answers, and has every partition that the profile names."""
+    if shutil.which("sbatch") is None or shutil.which("sinfo") is None:
+        raise UserError(
+            "The profile sends jobs to Slurm, but this machine has no sbatch. Start Snakemake on "
+            "the cluster's login node, or without the profile to run the jobs here."
+        )
+    answer = subprocess.run(
+        ["sinfo", "--noheader", "--format=%R"], capture_output=True, text=True, timeout=60
+    )
+    if answer.returncode != 0:
+        raise UserError(
+            f"Slurm does not answer: sinfo said '{answer.stderr.strip()}'. Is its controller up?"
+        )
+    known = sorted(set(answer.stdout.split()))
+    where = f"the profile's slurm_partition (set in {PROFILE}/config.yaml)"
+    _refuse_unknown({name for names in asked for name in names.split(",")}, known, where)
+    if partition_file:
+        _refuse_unknown(partitions_in(Path(partition_file)), known, str(partition_file))
+
+
+def partitions_in(file: Path) -> set[str]:
+    """The names below `partitions:` in the plugin's partition file."""
+    import yaml  # Snakemake has it loaded
+
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {str(name) for name in (content or {}).get("partitions") or {}}
+
+
+def _refuse_unknown(asked: set[str], known: list[str], where: str) -> None:
+    for name in sorted(asked - set(known)):
+        raise UserError(
+            f"There is no Slurm partition '{name}', which {where} names.{nearest(name, known)} "
+            f"This cluster has: {', '.join(known)}."
+        )

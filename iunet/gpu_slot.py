@@ -1,0 +1,75 @@
+"""One GPU for each job on a machine that has several, by lock files.
+
+Snakemake's `gpu` resource only counts: it lets two jobs run at once where there are two GPUs, but
+both would take the first. So a job takes the lock of a free GPU, shows itself no other
+(CUDA_VISIBLE_DEVICES), and keeps the lock until its process ends, however it ends.
+
+Where one GPU is visible there is nothing to choose: so it is in a job of Slurm or in a pod of
+Kubernetes, which were given theirs by the scheduler. CUDA looks at the variable at its first use,
+and not when torch is imported.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import IO
+
+from iunet.device import gpu_ids
+from iunet.errors import UserError
+
+log = logging.getLogger(__name__)
+PAUSE_S = 1.0
+_held: list[IO] = []  # open for the life of the process: closing would free the lock
+
+
+def claim_gpu(wait_s: float = 600.0) -> str | None:
+    """Take a free GPU and hide the others; None where there is nothing to choose.
+
+    Waits while all are taken, and then says so: with `--resources gpu=N` above the number of GPUs,
+    or beside another workflow of the same user, jobs can outnumber them.
+    """
+    ids = gpu_ids()
+    if len(ids) < 2:
+        return None
+    folder = lock_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + wait_s
+    waiting = False
+    while True:
+        for gpu in ids:
+            if _lock(folder / f"{gpu.replace('/', '_')}.lock"):
+                os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+                log.info("this job has GPU %s of %s", gpu, ", ".join(ids))
+                return gpu
+        if time.monotonic() >= end:
+            raise UserError(
+                f"All {len(ids)} GPUs ({', '.join(ids)}) have been in use by other jobs for "
+                f"{wait_s:.0f} s. Call snakemake with --resources gpu={len(ids)} or less, and one "
+                f"at a time (locks: {folder})."
+            )
+        if not waiting:
+            log.info("all GPUs are in use: waiting for one")
+            waiting = True
+        time.sleep(PAUSE_S)
+
+
+def lock_folder() -> Path:
+    """Of this user on this machine; a Slurm allocation numbers its GPUs by itself."""
+    allocation = os.environ.get("SLURM_JOB_ID", "machine")
+    return Path(tempfile.gettempdir()) / f"iunet-gpus-{os.getuid()}" / allocation
+
+
+def _lock(path: Path) -> bool:
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    _held.append(file)
+    return True

@@ -1,0 +1,167 @@
+"""What a config costs, before anything runs: jobs and hours per table, figure and experiment.
+
+    python -m iunet.plan [--configfile config/demo.yaml] [--remaining] [TARGET ...]
+    make plan
+
+Hours are the estimate by which jobs ask for time (iunet/resources.py), without its margins. The
+jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables share
+counts in each of them, and once in the total.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
+COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{'hours':>11}{'longest':>10}{'memory':>10}"
+
+
+@dataclass
+class Sum:
+    """Of some jobs: how many, how long one after the other, and the largest among them."""
+
+    jobs: int = 0
+    submissions: set[Any] = field(default_factory=set)  # groups and single jobs
+    seconds: float = 0.0
+    longest_s: float = 0.0
+    mem_mb: float = 0.0
+    gpu_s: float = 0.0
+
+    def add(self, job: Any, cost: Any, submission: Any) -> None:
+        self.jobs += 1
+        if submission is not None:
+            self.submissions.add(submission)
+        if cost is not None:
+            self.seconds += cost.seconds
+            self.longest_s = max(self.longest_s, cost.seconds)
+            self.mem_mb = max(self.mem_mb, cost.mem_mb)
+            self.gpu_s += cost.seconds if "gpu" in job.rule.resources else 0.0
+
+    def row(self, name: str) -> str:
+        hours, longest = self.seconds / 3600, self.longest_s / 3600
+        numbers = f"{self.jobs:8,}{len(self.submissions):11,}{hours:11,.2f}{longest:10.2f}"
+        return f"{name:26}{numbers}{self.mem_mb / 1000:7.1f} GB"
+
+
+def load_workflow(
+    configfiles: list[Path], targets: list[str], forced: bool, changes: dict[str, Any]
+) -> Any:
+    """Snakemake's workflow with its graph of jobs, as `snakemake -n --profile profiles/slurm`.
+
+    There is no public way to ask Snakemake for the graph: this is what its command does.
+    """
+    from snakemake.api import Workflow  # isort: skip  (first: the modules import each other in a circle)
+    from snakemake.logging import LoggerManager, logger
+    from snakemake.settings import types as settings
+    from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
+
+    workflow = Workflow(
+        config_settings=settings.ConfigSettings(configfiles=configfiles, config=changes),
+        resource_settings=settings.ResourceSettings(cores=os.cpu_count(), nodes=1),
+        workflow_settings=settings.WorkflowSettings(),
+        logger_manager=LoggerManager(logger, settings.OutputSettings()),
+        storage_settings=settings.StorageSettings(),
+        dag_settings=settings.DAGSettings(targets=set(targets), forceall=forced),
+        group_settings=settings.GroupSettings(group_components=group_components()),
+        deployment_settings=settings.DeploymentSettings(),
+        storage_provider_settings={},
+    )
+    logger.setLevel("ERROR")
+    workflow._executor_plugin = ExecutorPluginRegistry().get_plugin("dryrun")  # else no groups
+    workflow.include(str(SNAKEFILE), overwrite_default_target=True)
+    workflow._prepare_dag(forceall=forced, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+    workflow._build_dag()
+    workflow.execution_settings = settings.ExecutionSettings()
+    workflow.dag.update_groups()
+    return workflow
+
+
+def group_components() -> dict[str, int]:
+    """How many parcels of a group the slurm profile submits as one."""
+    import yaml
+
+    entries = yaml.safe_load(PROFILE.read_text(encoding="utf-8"))["group-components"]
+    return {name: int(n) for name, n in (entry.split("=") for entry in entries)}
+
+
+def ancestors(dag: Any, jobs: Iterable[Any]) -> set[Any]:
+    """The jobs, and all that they depend on."""
+    found, todo = set(), list(jobs)
+    while todo:
+        job = todo.pop()
+        if job not in found:
+            found.add(job)
+            todo.extend(dag.dependencies[job])
+    return found
+
+
+def sums(workflow: Any) -> tuple[dict[str, Sum], dict[str, Sum], Sum]:
+    """Per table, figure or experiment, per rule, and of everything."""
+    dag, names = workflow.dag, workflow.globals
+    needed = [job for job in dag.jobs if dag.needrun(job) and not job.rule.norun]
+    costs = {job: names["cost_of"](job.rule.name, job.wildcards) for job in needed}
+    here = workflow._localrules
+    submissions = {
+        job: None if job.rule.name in here else dag.get_job_group(job) or job for job in needed
+    }
+    total, per_rule = Sum(), {}
+    for job in needed:
+        for entry in (total, per_rule.setdefault(job.rule.name, Sum())):
+            entry.add(job, costs[job], submissions[job])
+    makers = {str(file): job for job in dag.jobs for file in job.output}
+    experiments = {}
+    for key in names["entries"](names["config"]):
+        files = names["files_of_entry"](key)
+        experiments[key] = entry = Sum()
+        for job in ancestors(dag, (makers[file] for file in files if file in makers)):
+            if job in costs:
+                entry.add(job, costs[job], submissions[job])
+    return experiments, per_rule, total
+
+
+def report(workflow: Any) -> str:
+    experiments, per_rule, total = sums(workflow)
+    device = workflow.globals["DEVICE"]
+    lines = ["per table, figure or experiment, with all it depends on", COLUMNS]
+    lines += [entry.row(name) for name, entry in experiments.items()]
+    lines += ["", "per rule", COLUMNS]
+    lines += [entry.row(name) for name, entry in sorted(per_rule.items())]
+    lines += ["", total.row("total")]
+    others = (total.seconds - total.gpu_s) / 3600
+    if device == "cuda":
+        lines.append(f"of it {total.gpu_s / 3600:,.1f} GPU-hours and {others:,.1f} CPU-hours.")
+        lines.append("The GPU's speed is assumed, not measured (iunet/resources.py).")
+    else:
+        threads = workflow.globals["config"]["train"]["threads"]
+        lines.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
+    lines.append("submitted: jobs for a scheduler, after grouping. Limits asked for are higher.")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("targets", nargs="*", help="files or rules; without one, everything")
+    parser.add_argument(
+        "--configfile", action="append", default=[], help="overlay; may be repeated"
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="other than the config says")
+    parser.add_argument("--remaining", action="store_true", help="leave out what is there already")
+    arguments = parser.parse_args()
+    overlays = [Path(path).resolve() for path in arguments.configfile]
+    for path in overlays:
+        if not path.is_file():
+            sys.exit(f"There is no config file {path}.")
+    changes = {"device": arguments.device} if arguments.device else {}
+    workflow = load_workflow(overlays, arguments.targets, not arguments.remaining, changes)
+    print(report(workflow))
+
+
+if __name__ == "__main__":
+    main()

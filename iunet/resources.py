@@ -1,0 +1,226 @@
+"""What a job needs: seconds and memory of every stage, from data size, network, epochs and device.
+
+The one place for it: rules ask for memory and time by it, the slurm profile groups short jobs by
+it, and `make plan` adds it up. Standard library only, since Snakemake asks at every start.
+
+    seconds of a training = START + epochs · (steps · STEP + n_train · sample + n_valid · forward)
+    forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
+    sample  = 3 · views · forward + AUGMENT        (views: 2 for scl and ilo; AUGMENT: images only)
+
+    memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
+              the ensemble's members) + activations of a batch
+
+A job asks for MARGIN times that and a few minutes, times its attempt: a job that was killed for
+time or memory comes back with twice as much, and training goes on from its checkpoint.
+
+The CPU's constants are measured (AMD EPYC, one thread, torch 2.13), on a step at batch 128. For the
+paper's networks the formula is 8 to 32 % above the measured time (mlp_vis 8, resnet18 12, mlp_tab
+22, cnn 32). It is four times too low for the demo's cnn (alpha 1), whose steps are a few
+milliseconds. The GPU's constants and those of the tuned baselines are assumptions: none was run.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from iunet.workload import Data, Size
+
+MARGIN = 3  # time asked for over time estimated: other processors, file systems, neighbours
+MEMORY_MARGIN = 1.5
+MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
+EVALUATION_BATCH = 1024  # as in iunet/training/loop.py
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Of one kind of device; with a CPU per thread."""
+
+    start_s: float  # imports, reading, writing
+    step_s: float  # what a step costs however small the network
+    linear: float  # FLOP per second
+    conv: float
+    unit_s: float  # per hidden unit and sample, forward: BatchNorm, ReLU
+    augment_s: float  # per image
+    base_mb: float  # of the process on the host, before data
+
+
+SPEEDS = {
+    "cpu": Speed(5, 0.001, 60e9, 25e9, 3e-9, 140e-6, 400),
+    "cuda": Speed(20, 0.005, 5e12, 3e12, 2e-11, 2e-6, 3000),  # assumed
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimate, without margins."""
+
+    seconds: float
+    mem_mb: float
+
+    def __add__(self, other: Cost) -> Cost:
+        """One after the other."""
+        return Cost(self.seconds + other.seconds, max(self.mem_mb, other.mem_mb))
+
+
+def asked_mem_mb(cost: Cost, attempt: int) -> int:
+    """Rounded up to 100, so that a scheduler sees few different sizes."""
+    return attempt * 100 * math.ceil(MEMORY_MARGIN * cost.mem_mb / 100)
+
+
+def asked_minutes(cost: Cost, attempt: int) -> int:
+    return attempt * (MINUTES + math.ceil(MARGIN * cost.seconds / 60))
+
+
+# ---- stages
+
+
+def download_cost(data: Data) -> Cost:
+    """Reading, checking, writing (from a mirror 8 s and 0.3 GB for fashion-mnist); no network."""
+    return Cost(10 + data.n_rows * data.n_inputs / 2e6, 300 + 4 * _data_mb(data))
+
+
+def split_cost(data: Data) -> Cost:
+    """Measured: 13 s and 0.5 GB for fashion-mnist (70,000 × 784), 4 s and 0.3 GB for others."""
+    return Cost(5 + data.n_rows * data.n_inputs / 5e6, 300 + 4 * _data_mb(data))
+
+
+def initial_cost(size: Size) -> Cost:
+    return Cost(5 + size.parameters / 20e6, 400 + 3 * _mb(size.parameters))
+
+
+def prune_cost(size: Size) -> Cost:
+    return Cost(1 + size.parameters / 30e6, 200 + 4 * _mb(size.parameters))
+
+
+def select_cost() -> Cost:
+    return Cost(1, 150)
+
+
+def supernet_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
+    """`settings` as the rule's: epochs, batch_size and objective (sup where it has none)."""
+    views = 1 if settings.get("objective", "sup") == "sup" else 2
+    return _training(data, size, settings["epochs"], settings["batch_size"], views, 4, device)
+
+
+def finetune_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
+    """`settings` as the rule's: epochs, or cycles; AdamW keeps one array more than SGD."""
+    epochs, members = epochs_and_members(settings)
+    return _training(data, size, epochs, settings["batch_size"], 1, 5 + members, device)
+
+
+def epochs_and_members(settings: dict[str, Any]) -> tuple[int, int]:
+    """Of a fine-tuning, constant or with restarts (iunet/training/finetune.py)."""
+    cycles = settings.get("cycles", 0)
+    if not cycles:
+        return settings["epochs"], 1
+    factor, first = settings["cycle_factor"], settings["first_cycle_epochs"]
+    members = cycles if settings.get("snapshot_ensemble") else 1
+    return sum(first * factor**k for k in range(cycles)), members
+
+
+def evaluate_cost(data: Data, size: Size, cuts: int, members: int, device: str) -> Cost:
+    """A supernet and its cuts: metrics on valid and test, consistency on train and test."""
+    speed = SPEEDS[device]
+    metrics = (1 + cuts * members) * (data.n_valid + data.n_test)
+    transforms = 4 if data.side else 1
+    passes = (1 + cuts) * (1 + transforms) * (data.n_train + data.n_test)
+    augmented = passes * speed.augment_s if data.side else 0.0
+    seconds = speed.start_s + (metrics + passes) * _forward(size, speed) + augmented
+    copies = 4 + members
+    activations = EVALUATION_BATCH * size.units * 4 / 1e6
+    memory = speed.base_mb + 2 * _data_mb(data) + copies * _mb(size.parameters) + activations
+    return Cost(seconds, memory)
+
+
+# ---- groups
+
+
+SMALL_S, LARGE_S = 5 * 60, 60 * 60
+
+
+def size_class(supernet: Cost, finetune: Cost) -> str:
+    """How a scheduler should get the jobs of a network on a data set.
+
+    small: a supernet and a fine-tuning are done in minutes, so all of a seed become one job;
+    medium: the cuts of a supernet become one job; large: every training is a job of its own.
+    """
+    if supernet.seconds + finetune.seconds <= SMALL_S:
+        return "small"
+    return "medium" if finetune.seconds <= LARGE_S else "large"
+
+
+GROUPS = {  # size → rule → group; jobs of one group that depend on each other are submitted as one
+    "small": dict.fromkeys(
+        ("initialise", "supernet", "prune", "finetune", "evaluate", "train_dense",
+         "evaluate_dense"),
+        "small",
+    ),
+    "medium": {
+        "initialise": "initials",
+        "prune": "cuts",
+        "finetune": "cuts",
+        "evaluate": "cuts",
+        "train_dense": "dense",
+        "evaluate_dense": "dense",
+    },
+    "large": {"initialise": "initials", "prune": "cut", "finetune": "cut"},
+}  # fmt: skip
+
+
+# ---- tuned baselines
+
+
+TUNED_GROUPS = {"refit": "tuned", "evaluate_tuned": "tuned"}  # minutes each; a study is a job
+TRIAL = {  # learner: seconds of a trial on a CPU, and per train row × input; assumed
+    "xgb": (2.0, 4e-6),
+    "tabnet": (10.0, 3e-5),
+}
+
+
+def trial_cost(learner: str, data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
+    """One fit: for mlp_c a fine-tuning of its network, for the others by rows × inputs."""
+    if learner not in TRIAL:
+        return finetune_cost(data, size, settings, device)
+    fixed, each = TRIAL[learner]
+    faster = 5 if device == "cuda" and learner == "tabnet" else 1
+    seconds = fixed + data.n_train * data.n_inputs * each / faster
+    return Cost(seconds, SPEEDS[device].base_mb + 6 * _data_mb(data))
+
+
+def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> Cost:
+    """A worker's share of a study: its trials one after the other, or the minutes of its budget."""
+    seconds = trials * trial.seconds
+    if minutes is not None:
+        seconds = min(seconds, 60 * minutes + trial.seconds)
+    return Cost(10 + seconds / workers, trial.mem_mb + 200)
+
+
+def _training(
+    data: Data, size: Size, epochs: int, batch_size: int, views: int, copies: int, device: str
+) -> Cost:
+    speed = SPEEDS[device]
+    forward = _forward(size, speed)
+    augment = speed.augment_s if data.side and views > 1 else 0.0
+    steps = math.ceil(data.n_train / batch_size)
+    epoch = steps * speed.step_s + data.n_train * (3 * views * forward + augment)
+    seconds = speed.start_s + epochs * (epoch + data.n_valid * forward)
+    units = max(3 * views * batch_size, EVALUATION_BATCH) * size.units
+    activations = 2 * units * 4 / 1e6
+    memory = speed.base_mb + 2 * _data_mb(data) + copies * _mb(size.parameters) + activations
+    return Cost(seconds, memory)
+
+
+def _forward(size: Size, speed: Speed) -> float:
+    """Seconds of one sample."""
+    linear, conv = size.linear_flops / speed.linear, size.conv_flops / speed.conv
+    return linear + conv + size.units * speed.unit_s
+
+
+def _mb(parameters: int) -> float:
+    return 4 * parameters / 1e6
+
+
+def _data_mb(data: Data) -> float:
+    return data.n_rows * data.bytes_per_row / 1e6

@@ -1,0 +1,154 @@
+"""A real Slurm on this one machine, with two pretend GPUs: a table through profiles/slurm."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Workdir
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILE = ROOT / "profiles" / "slurm"
+HELPERS = ROOT / "tests" / "slurm"
+NEEDED = ("slurmctld", "slurmd", "munged", "sbatch", "scancel")
+
+# The table: wine × these methods × one seed. To add a method that is tuned, add its files.
+WINE = "results/test/runs/wine/mlp_tab"
+TARGETS = (
+    "results/test/tables/table9.csv",
+    f"{WINE}/kappa1-sup/seed0/evaluation.json",  # omp
+    f"{WINE}/kappa1-sup/selection-omp.json",
+    f"{WINE}/kappa0.25-ilo/seed0/evaluation.json",  # iunet
+    f"{WINE}/kappa0.25-ilo/selection-iunet.json",
+)
+# Long enough to be killed in its middle, with a checkpoint after every second.
+CONFIG = {
+    "device": "cpu",
+    "train": {"checkpoint_s": 1, "supernet": {"epochs": 2000}},
+    "experiments": {"table7": {"methods": ["omp", "iunet"]}},
+}
+OPTIONS = ("--configfile", "config/test.yaml", "table.yaml")
+# Ask soon whether jobs have ended; and a GPU for training, though it uses none here.
+SLURM = ("--profile", str(PROFILE), "--slurm-init-seconds-before-status-checks", "2")
+GPU = ("--set-resources", "supernet:gpu=1")
+
+uses_slurm = pytest.mark.xdist_group("slurm")
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """The cluster. Where there can be none, tests skip; with IUNET_NEED_SLURM=1 they fail."""
+
+    def give_up(reason: str) -> None:
+        if os.environ.get("IUNET_NEED_SLURM") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+    missing = [name for name in NEEDED if shutil.which(name) is None]
+    if missing:
+        give_up(f"no Slurm here, {missing[0]} is missing (apt-get install slurm-wlm munge)")
+    if os.geteuid() != 0:
+        give_up("starting a Slurm needs root")
+    folder = Path(tempfile.mkdtemp(prefix="iunet-slurm-"))
+    started = subprocess.run([HELPERS / "start.sh", folder], capture_output=True, text=True)
+    try:
+        if started.returncode != 0:
+            give_up(f"Slurm could not be started: {started.stderr.strip()[-500:]}")
+        yield folder
+    finally:
+        subprocess.run([HELPERS / "stop.sh", folder])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_workdir(path: Path) -> Workdir:
+    workdir = Workdir(path)
+    (workdir.path / "table.yaml").write_text(json.dumps(CONFIG))
+    return workdir
+
+
+def ask(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def wait_for(condition, what: str, process: subprocess.Popen, seconds: float = 240) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, f"Snakemake ended before {what}"
+        assert time.monotonic() < end, f"{what} did not happen in {seconds:.0f} s"
+        time.sleep(0.1)
+
+
+def results(workdir: Workdir) -> dict[str, Any]:
+    """Every artifact but logs and benchmarks; of JSON all but times and environment."""
+    root = workdir.path / "results" / "test"
+    found = {}
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_dir() or name.startswith(("logs/", "benchmarks/")):
+            continue
+        if path.suffix == ".json":
+            content = json.loads(path.read_text())
+            found[name] = {k: v for k, v in content.items() if k not in ("times", "environment")}
+        else:
+            found[name] = path.read_bytes()
+    return found
+
+
+@uses_slurm
+def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_path):
+    local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
+    local.run(*TARGETS, *OPTIONS)
+    snakemake = Path(sys.executable).parent / "snakemake"
+    command = [snakemake, *TARGETS, "--snakefile", ROOT / "Snakefile", *SLURM, *GPU, *OPTIONS]
+    with (tmp_path / "out.log").open("w") as out:
+        process = subprocess.Popen(command, cwd=remote.path, stdout=out, stderr=out)
+    try:
+        checkpoint = remote.path / WINE / "kappa0.25-ilo" / "seed0" / "supernet.checkpoint"
+        wait_for(checkpoint.exists, "a checkpoint", process)
+        (job,) = ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()
+        facts = ask("scontrol", "show", "job", job)
+        assert "Partition=gpu" in facts and "gres:gpu:1" in facts
+        ask("scancel", "--signal=KILL", job)
+        process.wait(timeout=400)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(timeout=60)
+    output = (tmp_path / "out.log").read_text()
+    assert process.returncode == 0, output[-3000:]
+    assert "Trying to restart job" in output  # killed, and sent again
+    assert 3 <= output.count("has been submitted with SLURM jobid") <= 15
+    report = json.loads((checkpoint.parent / "supernet.json").read_text())
+    assert report["times"]["resumed_at"] and not checkpoint.exists()
+    ours, theirs = results(remote), results(local)
+    assert ours.keys() == theirs.keys()
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+@uses_slurm
+def test_a_partition_that_does_not_exist(slurm, tmp_path):
+    workdir = make_workdir(tmp_path / "work")
+    output = workdir.fail(*TARGETS, *SLURM, *OPTIONS, "--default-resources", "slurm_partition=gpus")
+    assert "There is no Slurm partition 'gpus'" in output
+    assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in output
+    assert "Traceback" not in output
+    assert not (workdir.path / "results" / "test" / "data").exists()  # nothing was started
+
+
+def test_no_slurm_on_this_machine(tmp_path, monkeypatch):
+    workdir = make_workdir(tmp_path / "work")
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh", "which", "uname"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    output = workdir.fail(*TARGETS, *SLURM, *OPTIONS)
+    assert "sends jobs to Slurm, but this machine has no sbatch" in output
+    assert "Traceback" not in output
