@@ -28,7 +28,8 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
 	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	@echo "==> done: tables in results/demo/tables/ (table8.md, table9.md), runs in results/demo/runs/"
+	@$(BIN)/python -m iunet.job_times results/demo
+	@echo "==> done: open results/demo/report/index.html (tables in results/demo/tables/, figures in results/demo/figures/)"
 
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"
@@ -48,7 +49,7 @@ format: $(READY)  ## rewrite the code in the house style
 	@$(BIN)/ruff format .
 	@$(BIN)/snakefmt Snakefile workflow
 
-plan: $(READY)  ## what the benchmark costs: jobs and hours per experiment (ARGS="--configfile my.yaml --device cuda")
+plan: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--configfile my.yaml --device cuda")
 	@$(BIN)/python -m iunet.plan $(ARGS)
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)

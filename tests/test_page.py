@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -296,8 +297,14 @@ def test_lookup_of_names_with_dots():
 
 def test_facts_from_git_benchmarks_and_evaluations(tmp_path):
     assert git_state(tmp_path) == (None, None)
-    commit, dirty = git_state(ROOT) if (ROOT / ".git").exists() else ("0" * 40, False)
-    assert re.fullmatch("[0-9a-f]{40}", commit) and dirty in (True, False)
+    (tmp_path / "repository").mkdir()
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "one"]):
+        author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", tmp_path / "repository", *author, *command], check=True)
+    commit, dirty = git_state(tmp_path / "repository")
+    assert re.fullmatch("[0-9a-f]{40}", commit) and dirty is False
+    (tmp_path / "repository" / "new").write_text("")
+    assert git_state(tmp_path / "repository") == (commit, True)
     for name, seconds in (("runs/a/supernet", 1.5), ("runs/b/supernet", 2), ("split/a", 0.5)):
         path = tmp_path / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -88,6 +88,9 @@ def refit(
         )
     learner = learner_module(method).Learner(table, settings, machine)
     best = study["best"]
+    # Of the study its result counts: the file also holds times, which differ between equal studies.
+    files = {name: digest for name, digest in identity.get("inputs", {}).items() if name != "study"}
+    identity = {**identity, "inputs": files, "best": best}
     facts = learner.refit(
         best["parameters"],
         best["found"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from iunet.job_times import job_times
 from iunet.page.bundle import RunFacts
 
 
@@ -83,18 +83,3 @@ def budgets(config: dict[str, Any]) -> dict[str, str]:
         for method, budget in config.get("tuning", {}).items()
         if isinstance(budget, dict) and "trials" in budget
     }
-
-
-def job_times(folder: str | Path) -> dict[str, dict[str, float]]:
-    """Jobs and seconds per stage, from the benchmark files that Snakemake left."""
-    stages: dict[str, dict[str, float]] = {}
-    for path in sorted(Path(folder).rglob("*.tsv")):
-        first = path.relative_to(folder).parts[0]
-        stage = stages.setdefault(
-            path.stem if first == "runs" else first, {"jobs": 0, "seconds": 0.0}
-        )
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                stage["jobs"] += 1
-                stage["seconds"] += float(row["s"])
-    return dict(sorted(stages.items()))

@@ -35,7 +35,9 @@ def learner_cost(stage, wildcards, data):
     size = network_size("mlp_tab", {"width": width, "depth": 9}, data)
     settings = {**section, "batch_size": config["train"]["batch_size"], "snapshot_ensemble": True}
     trial = resources.trial_cost(learner, data, size, settings, DEVICE)
-    if stage != "tune":
+    if stage == "evaluate_tuned":
+        return resources.Cost(15, trial.mem_mb)
+    if stage == "refit":
         return trial
     trials = section["trials"] * (TUNED[learner] if section["per"] == "hyperparameter" else 1)
     return resources.tune_cost(trials, trial, section["minutes"], config["tuning"]["workers"])
