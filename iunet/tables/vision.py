@@ -40,7 +40,7 @@ def table1(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
         frame,
         rows,
         columns,
-        ["accuracy"],
+        ["accuracy", "balanced_accuracy"],
         lambda k: paper_value(published.get((k["network"], k["dataset"], k["method"])), "accuracy"),
         about,
         "Test accuracy (%) of pruning methods on image data sets; Dense is the network itself.",
@@ -69,7 +69,7 @@ def table6(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
         frame,
         rows,
         columns,
-        ["accuracy"],
+        ["accuracy", "balanced_accuracy"],
         lambda k: paper_value(
             published.get((k["dataset"], names[k["base"], k["method"]])), "accuracy"
         ),

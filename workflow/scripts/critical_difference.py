@@ -13,6 +13,6 @@ write_critical_difference(
     ranking["p_values"] or {},
     dict(snakemake.output.items()),
     n_datasets=ranking["n_datasets"],
-    metric="balanced_accuracy",
+    metric="balanced accuracy",
     not_enough=ranking["problem"],
 )
