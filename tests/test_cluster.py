@@ -75,10 +75,10 @@ def ask(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def wait_for(condition, what: str, process: subprocess.Popen, seconds: float = 240) -> None:
+def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds=240) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert process.poll() is None, f"Snakemake ended before {what}"
+        assert process.poll() is None, f"Snakemake ended before {what}: {log.read_text()[-4000:]}"
         assert time.monotonic() < end, f"{what} did not happen in {seconds:.0f} s"
         time.sleep(0.1)
 
@@ -112,7 +112,7 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
         process = subprocess.Popen(command, cwd=remote.path, stdout=out, stderr=out)
     try:
         checkpoint = remote.path / WINE / "kappa0.25-ilo" / "seed0" / "supernet.checkpoint"
-        wait_for(checkpoint.exists, "a checkpoint", process)
+        wait_for(checkpoint.exists, "a checkpoint", process, tmp_path / "out.log")
         (job,) = ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()
         facts = ask("scontrol", "show", "job", job)
         assert "Partition=gpu" in facts and "gres:gpu:1" in facts
