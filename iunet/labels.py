@@ -1,4 +1,4 @@
-"""Names for people: of methods, networks, data sets and supernets, in tables, figures and the page.
+"""Names for people, the paper's where it has one: of methods, networks, data sets and supernets.
 
 Plain text, no markup, and only the standard library: imported wherever something is shown.
 """
@@ -13,15 +13,15 @@ METHOD_LABELS = {
     "omp": "OMP",
     "beta_lasso": "β-LASSO",
     "scl": "SCL",
-    "iunet_no_ilo": "IUNET no-ILO",
-    "iunet_no_pis": "IUNET no-PIS",
-    "iunet_no_prune": "IUNET no-prune",
+    "iunet_no_ilo": "IUNET no ILO",
+    "iunet_no_pis": "IUNET no PIS",
+    "iunet_no_prune": "IUNET no prune",
     "iunet": "IUNET",
     "sup_kappa0.125": "PIS (κ = 0.125)",
     "sup_kappa0.0625": "PIS (κ = 0.0625)",
-    "xgb": "XGBoost",
-    "tabnet": "TabNet",
-    "mlp_c": "MLP+C",
+    "xgb": "XGB",
+    "tabnet": "TABN",
+    "mlp_c": "MLP_TAB+C",
 }
 # Rows of the config that differ from a method in one value.
 VARIANT_LABELS = {
@@ -30,22 +30,12 @@ VARIANT_LABELS = {
     "iunet_lambda": "IUNET (λ = {})",
 }
 NETWORK_LABELS = {
-    "mlp_vis": "MLP-VIS",
-    "mlp_tab": "MLP-TAB",
+    "mlp_vis": "MLP_VIS",
+    "mlp_tab": "MLP_TAB",
     "cnn": "CNN",
-    "resnet18": "ResNet-18",
+    "resnet18": "RESNET",
 }
-DATASET_LABELS = {
-    "cifar10": "CIFAR10",
-    "cifar100": "CIFAR100",
-    "svhn": "SVHN",
-    "photo_digits": "Photo digits",
-    "photo_digits_low": "Photo digits (low)",
-    "photo_digits_high": "Photo digits (high)",
-    "breast_cancer": "Breast cancer",
-    "wine": "Wine",
-    "digits": "Digits",
-}
+DATASET_LABELS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}  # as the paper
 METRIC_LABELS = {
     "accuracy": "Accuracy (%)",
     "balanced_accuracy": "Balanced accuracy (%)",
@@ -73,7 +63,7 @@ def method_order(methods) -> list[str]:
 
 
 def network_label(network: str) -> str:
-    """`mlp_vis-alpha4` becomes 'MLP-VIS (alpha4)'."""
+    """`mlp_vis-alpha4` becomes 'MLP_VIS (alpha4)'."""
     name, *variant = network.split("-")
     text = NETWORK_LABELS.get(name, name)
     return f"{text} ({', '.join(variant)})" if variant else text

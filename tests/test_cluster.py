@@ -113,7 +113,8 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
     try:
         checkpoint = remote.path / WINE / "kappa0.25-ilo" / "seed0" / "supernet.checkpoint"
         wait_for(checkpoint.exists, "a checkpoint", process, tmp_path / "out.log")
-        (job,) = ask("squeue", "--noheader", "--states=RUNNING", "--format=%i").split()
+        running = ("--noheader", "--states=RUNNING", "--partition=gpu", "--format=%i")
+        (job,) = ask("squeue", *running).split()
         facts = ask("scontrol", "show", "job", job)
         assert "Partition=gpu" in facts and "gres:gpu:1" in facts
         ask("scancel", "--signal=KILL", job)

@@ -86,11 +86,11 @@ def line(panel, label: str):
 
 def test_labels():
     assert method_label("dense") == "Dense"
-    assert method_label("dense", "mlp_tab") == "MLP-TAB"
+    assert method_label("dense", "mlp_tab") == "MLP_TAB"
     assert method_label("iunet_lambda0.5") == "IUNET (λ = 0.5)"
     assert method_label("sup_kappa0.5") == "PIS (κ = 0.5)"
     assert method_label("of_my_own") == "of_my_own"
-    assert network_label("mlp_vis-alpha4") == "MLP-VIS (alpha4)"
+    assert network_label("mlp_vis-alpha4") == "MLP_VIS (alpha4)"
     assert (dataset_label("cifar10"), dataset_label("credit-g")) == ("CIFAR10", "credit-g")
     assert metric_label("valid_balanced_accuracy") == "Validation balanced accuracy (%)"
     assert method_order(["mlp_c", "zz", "iunet", "aa", "dense", "iunet"]) == [
@@ -690,9 +690,9 @@ def test_tuning_history(studies, tmp_path):
     assert [row["best_so_far"] for row in rows[:4]] == [None, 70.5, 70.5, 80]
     figure = draw_tuning_history(rows)
     assert [axes.get_title() for axes in figure.axes] == [
-        "XGBoost: 4 of 40 trials, 1 failed",
-        "TabNet: 2 trials",
-        "MLP+C: 1 trial, 1 failed",
+        "XGB: 4 of 40 trials, 1 failed",
+        "TABN: 2 trials",
+        "MLP_TAB+C: 1 trial, 1 failed",
     ]
     xgb, tabnet, mlp_c = figure.axes
     dots = {c.get_label(): np.asarray(c.get_offsets()).tolist() for c in xgb.collections}
@@ -715,8 +715,8 @@ def test_tuning_history(studies, tmp_path):
 def test_tuning_history_of_one_method_and_of_none(studies, tmp_path):
     gone = studies[1] | {"trials": None, "missing": "not finished"}
     figure = draw_tuning_history(tuning_rows([studies[0], gone]))
-    assert figure.axes[1].get_title() == "TabNet: 0 of 2 trials"
-    assert says(figure, "Missing: TabNet (not finished).")
+    assert figure.axes[1].get_title() == "TABN: 0 of 2 trials"
+    assert says(figure, "Missing: TABN (not finished).")
     output = outputs(tmp_path)
     write_tuning_history([gone], output)
     assert written(output)[0]["missing"] == "not finished"
@@ -777,7 +777,7 @@ def test_critical_difference_joins_what_does_not_differ():
     elbows = {line.get_color(): line.get_xdata()[-1] for line in axes.get_lines()}
     assert {LOOKS[method].colour: rank for method, rank in RANKS.items()}.items() <= elbows.items()
     labels = {text.get_text().strip() for text in axes.texts}
-    assert labels == {"IUNET  1.40", "OMP  2.20", "2.40  Dense", "4.00  XGBoost"}
+    assert labels == {"IUNET  1.40", "OMP  2.20", "2.40  Dense", "4.00  XGB"}
     assert list(axes.get_xticks()) == [1, 2, 3, 4]
     assert says(figure, "Average rank over 40 data sets by balanced accuracy")
 
@@ -800,7 +800,7 @@ def test_critical_difference_says_why_there_is_none():
     rows = critical_difference_rows(RANKS, {}, 0.05, 2, "two data sets")
     figure = draw_critical_difference(rows, 2, "accuracy", 0.05, "mlp_tab")
     assert says(figure, "Not enough data to test differences: two data sets")
-    assert says(figure, "IUNET 1.40, OMP 2.20, MLP-TAB 2.40, XGBoost 4.00")
+    assert says(figure, "IUNET 1.40, OMP 2.20, MLP_TAB 2.40, XGB 4.00")
 
 
 def test_critical_difference_refuses_bad_values():

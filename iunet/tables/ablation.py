@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from iunet.labels import dataset_label, method_label, network_label
 from iunet.tables.cells import in_order, select, with_extras
 from iunet.tables.document import Column, Row, TableDocument
-from iunet.tables.names import (
-    dataset_label,
-    is_tabular,
-    method_label,
-    network_label,
-    paper_metric,
-)
+from iunet.tables.names import is_tabular, paper_metric
 from iunet.tables.scores import SWAPPED_NOTE, About, Line, paper_cells, paper_value, score_table
 
 TABLE4_METHODS = ["dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet"]

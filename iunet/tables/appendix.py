@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from iunet.labels import dataset_label, method_label, network_label
 from iunet.tables.ablation import with_primary
 from iunet.tables.cells import cell_of, in_order, select, summarise
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value, mark_best
-from iunet.tables.names import dataset_label, method_label, network_label, stand_in_text
+from iunet.tables.names import stand_in_text
 from iunet.tables.scores import About
 
 PAPER_LAMBDA = 1.0

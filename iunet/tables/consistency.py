@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from iunet.labels import dataset_label, network_label
 from iunet.paper import paper_table
 from iunet.tables.cells import cell_of, in_order, select
 from iunet.tables.document import (
@@ -16,7 +17,7 @@ from iunet.tables.document import (
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import TRANSFORMS, dataset_label, is_tabular, network_label, stand_in_text
+from iunet.tables.names import TRANSFORMS, is_tabular, stand_in_text
 from iunet.tables.scores import SPREAD_NOTE, About
 
 CAPTION = (

@@ -9,9 +9,10 @@ import pandas as pd
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
+from iunet.labels import method_label, network_label
 from iunet.tables.cells import in_order, select
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import method_label, network_label, stand_in_text
+from iunet.tables.names import stand_in_text
 from iunet.tables.reports import REDO
 from iunet.tables.scores import About
 

@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 
 from iunet.errors import UserError
+from iunet.labels import dataset_label, method_label, network_label
 from iunet.tables.ablation import with_primary
 from iunet.tables.cells import cell_of, in_order, select
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import dataset_label, method_label, network_label, stand_in_text
+from iunet.tables.names import stand_in_text
 from iunet.tables.scores import About
 
 COUNTS = {  # columns of the frame

@@ -12,9 +12,10 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from iunet.labels import dataset_label
 from iunet.paper import official_rows, paper_table
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import TUNED, dataset_label
+from iunet.tables.names import TUNED
 from iunet.tables.tabular import METHODS, paper_table7, tabular_label
 
 PAPER_SEEDS = 3

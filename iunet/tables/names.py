@@ -1,24 +1,12 @@
-"""How data sets, networks, methods and metrics are called in tables."""
+"""What tables call metrics, and which of them the paper's columns are in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-DATASETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}
-NETWORKS = {"mlp_vis": "MLP_VIS", "resnet18": "RESNET", "cnn": "CNN", "mlp_tab": "MLP_TAB"}
-METHODS = {
-    "dense": "Dense",
-    "omp": "OMP",
-    "beta_lasso": "β-LASSO",
-    "iunet": "IUNET",
-    "iunet_no_prune": "IUNET no prune",
-    "iunet_no_ilo": "IUNET no ILO",
-    "iunet_no_pis": "IUNET no PIS",
-    "scl": "SCL",
-    "xgb": "XGB",
-    "tabnet": "TABN",
-    "mlp_c": "MLP_TAB+C",
-}
+from iunet.labels import dataset_label
+from iunet.runs import TUNED
+
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")
 METRICS = {
     "accuracy": "Accuracy",
@@ -31,7 +19,6 @@ METRICS = {
 SCORES = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
 
 TABULAR_NETWORK = "mlp_tab"
-TUNED = ("xgb", "tabnet", "mlp_c")
 
 
 def base_network(network: str) -> str:
@@ -41,19 +28,6 @@ def base_network(network: str) -> str:
 
 def is_tabular(network: str) -> bool:
     return base_network(network) == TABULAR_NETWORK or network in TUNED
-
-
-def network_label(network: str) -> str:
-    base = base_network(network)
-    return NETWORKS.get(base, base) + network[len(base) :]
-
-
-def dataset_label(dataset: str) -> str:
-    return DATASETS.get(dataset, dataset)
-
-
-def method_label(method: str) -> str:
-    return METHODS.get(method, method)
 
 
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from iunet.labels import dataset_label, method_label
 from iunet.paper import paper_table
 from iunet.tables.cells import in_order, with_extras
 from iunet.tables.document import (
@@ -17,15 +18,7 @@ from iunet.tables.document import (
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import (
-    METRICS,
-    SCORES,
-    dataset_label,
-    method_label,
-    metric_labels,
-    paper_metric,
-    stand_in_text,
-)
+from iunet.tables.names import METRICS, SCORES, metric_labels, paper_metric, stand_in_text
 from iunet.tables.scores import MEAN_NOTE, SWAPPED_NOTE, About, Line, paper_value, score_table
 
 METHODS = ["dense", "omp", "beta_lasso", "iunet", "xgb", "tabnet", "mlp_c"]

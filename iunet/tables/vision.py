@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from iunet.labels import dataset_label, method_label, network_label
 from iunet.tables.cells import in_order, select, with_extras
 from iunet.tables.document import Column, Row, TableDocument
-from iunet.tables.names import base_network, dataset_label, method_label, network_label
+from iunet.tables.names import base_network
 from iunet.tables.scores import About, Line, paper_cells, paper_value, score_table
 
 TABLE1_METHODS = ["dense", "omp", "beta_lasso", "iunet"]

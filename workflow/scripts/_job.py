@@ -51,8 +51,9 @@ def start(script: dict[str, Any]) -> Any:
 
 
 def _log_mode(snakemake: Any) -> str:
-    """A training that is resumed goes on with its log; every other job starts a new one."""
-    return "a" if any(Path(snakemake.output[0]).parent.glob("*.checkpoint")) else "w"
+    """What is resumed, a training or a study, goes on with its log; all else starts a new one."""
+    folder = Path(snakemake.output[0]).parent
+    return "a" if [*folder.glob("*.checkpoint"), *folder.glob("*.begun")] else "w"
 
 
 def run_name(snakemake: Any) -> str:
