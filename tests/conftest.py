@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import subprocess
@@ -59,3 +60,23 @@ class Workdir:
 @pytest.fixture
 def workdir(tmp_path) -> Workdir:
     return Workdir(tmp_path / "work")
+
+
+# ---- what tests of the workflow read in its output
+
+
+TEST_CONFIG = ("--configfile", "config/test.yaml")
+NOTHING = "Nothing to be done"
+
+
+def read_csv(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a CSV by their data set."""
+    with path.open(newline="") as file:
+        return {row["dataset"]: row for row in csv.DictReader(file)}
+
+
+def planned_jobs(output: str) -> dict[str, int]:
+    """The job counts that a dry run prints."""
+    lines = (line.split() for line in output.splitlines())
+    counts = (line for line in lines if len(line) == 2 and line[1].isdigit())
+    return {name: int(count) for name, count in counts if name.isidentifier()}

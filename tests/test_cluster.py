@@ -37,8 +37,6 @@ GPU = ("--set-resources", "supernet:gpu=1")
 
 TIMES = ("times", "environment", "seconds", "fit_seconds")
 
-uses_slurm = pytest.mark.xdist_group("slurm")
-
 
 @pytest.fixture(scope="module")
 def slurm():
@@ -102,7 +100,6 @@ def results(workdir: Workdir) -> dict[str, Any]:
     return found
 
 
-@uses_slurm
 def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_path):
     local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
     local.run(*TARGETS, *OPTIONS)
@@ -134,7 +131,6 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
-@uses_slurm
 def test_a_partition_that_does_not_exist(slurm, tmp_path):
     workdir = make_workdir(tmp_path / "work")
     output = workdir.fail(*TARGETS, *SLURM, *OPTIONS, "--default-resources", "slurm_partition=gpus")
