@@ -15,7 +15,6 @@ from sample_page import ROOT, all_tables, sample_bundle
 from iunet.page.build import write_page
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.xdist_group("browser")  # one browser for all tests
 
 
 @pytest.fixture(scope="module")
