@@ -33,7 +33,7 @@ demo: $(READY)  ## run the workflow on embedded data, without a network, into re
 
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"
-	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile
+	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
 	@echo "==> ruff"

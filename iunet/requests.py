@@ -56,13 +56,20 @@ def run_requests(
 ) -> list[dict[str, Any]]:
     """A request for every run and seed (see `iunet.tables.frame.read_runs`).
 
-    `choice_of` is the method whose chosen ratio all pruned runs use (the ablations use IUNET's);
-    without it each uses its own choice. `cut` is a cut for all, with no choice at all.
+    `choice_of` is the method whose chosen ratio all runs with the same cuts use (the ablations use
+    IUNET's); the others, and all without it, use their own choice. `cut` is a cut for all, with no
+    choice at all.
     """
     requests = []
+    leaders = {
+        (run.dataset, run.method.network, run.method.cuts): run.method.name
+        for run in runs
+        if run.method.name == choice_of
+    }
     for run in runs:
         kind = kind_of(run)
-        chooser = choice_of or run.method.name
+        same = (run.dataset, run.method.network, run.method.cuts)
+        chooser = leaders.get(same, run.method.name)
         chosen = kind == "cut" and cut is None
         selection = f"{results.folder(run)}/selection-{chooser}.json" if chosen else None
         for seed in results.seeds:

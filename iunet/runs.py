@@ -333,8 +333,11 @@ def plan_entry(config: dict, registry: dict[str, Dataset], key: str) -> list[Pla
     networks = entry.get("networks", DEFAULT_NETWORKS)
     pairs = FIXED.get(name) or [(n, m) for n in networks for m in entry["methods"]]
     _check_pairs(config, registry, key, datasets, pairs)
+    kinds = {registry[dataset].kind for dataset in datasets}
     planned: dict[Planned, None] = {}
     for network, method_name in pairs:
+        if NETWORK_KIND[network] not in kinds:
+            continue  # a row may change keys that only networks of the other kind have
         method = resolve_method(config, method_name, network)
         for dataset in datasets:
             if registry[dataset].kind == NETWORK_KIND[network]:

@@ -73,7 +73,7 @@ def ask(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds=240) -> None:
+def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds=500) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, f"Snakemake ended before {what}: {log.read_text()[-4000:]}"
@@ -115,7 +115,7 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
         facts = ask("scontrol", "show", "job", job)
         assert "Partition=gpu" in facts and "gres:gpu:1" in facts
         ask("scancel", "--signal=KILL", job)
-        process.wait(timeout=400)
+        process.wait(timeout=800)
     finally:
         if process.poll() is None:
             process.terminate()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from sample_page import ROOT, all_tables, sample_bundle
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 
 from iunet.page.build import write_page
 
@@ -28,7 +30,6 @@ def page_path(tmp_path_factory) -> Path:
 def driver(page_path):
     if not (CHROMIUM and DRIVER):
         pytest.skip("no chromium or chromedriver here (apt-get install chromium chromium-driver)")
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     flags = (
@@ -41,7 +42,10 @@ def driver(page_path):
     for flag in flags:
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    except WebDriverException as error:
+        pytest.skip(f"chromium does not start here: {str(error).splitlines()[0]}")
     yield browser
     browser.quit()
 

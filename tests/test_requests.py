@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import yaml
@@ -66,6 +67,17 @@ def test_ablations_use_the_ratio_of_iunet():
     (bare,) = of(requests, dataset="cifar10", method="iunet_no_prune", seed=0)
     assert (bare["kind"], bare["selection"]) == ("supernet", None)
     assert {request["network"] for request in requests} == {"mlp_vis", "mlp_tab"}
+
+
+def test_ablations_with_other_cuts_use_their_own_choice():
+    config = copy.deepcopy(CONFIG)
+    row = {"kappa": 0.25, "objective": "ilo"}
+    config["methods"]["longer"] = {**row, "finetune": {"batch_size": 64}}
+    config["tables"]["table4"]["methods"] = ["iunet", "iunet_no_ilo", "longer"]
+    requests = run_requests(plan_entry(config, REGISTRY, "tables.table4"), RESULTS, "iunet")
+    chosen = {r["method"]: r["selection"] for r in of(requests, dataset="vehicle", seed=0)}
+    assert chosen["iunet_no_ilo"] == chosen["iunet"] != chosen["longer"]
+    assert chosen["longer"].endswith("selection-longer.json")
 
 
 def test_missing_data_sets_and_unfinished_runs_are_said():

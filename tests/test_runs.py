@@ -127,6 +127,16 @@ def test_keys_that_a_baseline_does_not_have(row, fragment):
         resolve_method(with_method(row), "mine", "mlp_vis")
 
 
+def test_a_row_may_change_what_only_its_networks_have():
+    """Table 7 has no images: that mlp_vis knows no such keys does not matter there."""
+    row = {"kappa": 1, "objective": "sup", "network": {"width": 256}, "finetune": {"cycles": 1}}
+    planned = plan(
+        with_method(row, datasets=["vehicle"], networks=["mlp_vis", "mlp_tab"]), REGISTRY
+    )
+    (mine,) = (run for run in planned if run.method.name == "mine")
+    assert mine.method.network == "mlp_tab-width256"
+
+
 def test_network_options_from_a_path():
     assert network_options(CONFIG, "mlp_vis") == {"alpha": 8}
     assert network_options(CONFIG, "mlp_tab-depth3-width64") == {"width": 64, "depth": 3}

@@ -108,6 +108,15 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
     assert (rows[best.number]["depth"] == "") == best.params["flat"]
 
 
+def test_a_smaller_budget_counts_the_first_trials_only(tmp_path):
+    trials = search(tmp_path, 12)
+    output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
+    summarise(open_study(tmp_path / "study.journal", "s"), FACTS, Budget(5), output)
+    content = json.loads((tmp_path / "study.json").read_text())
+    best = max(trials[:5], key=lambda trial: trial.value)
+    assert (content["trials"], content["best"]["number"]) == (5, best.number)
+
+
 def test_a_study_without_a_good_trial_is_an_error(tmp_path):
     def never(parameters):
         raise UserError("out of luck")

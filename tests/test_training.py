@@ -15,9 +15,13 @@ from toy_run import FINETUNE, Toy, result
 
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
-from iunet.evaluation.evaluate import read_members
 from iunet.training.environment import set_up_torch
-from iunet.training.finetune import FinetuneSettings, read_masks, split_members
+from iunet.training.finetune import (
+    FinetuneSettings,
+    read_masks,
+    read_members,
+    split_members,
+)
 from iunet.training.loop import batches, n_batches, stream
 
 

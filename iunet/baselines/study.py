@@ -177,7 +177,7 @@ def summarise(
     study: optuna.Study, facts: dict[str, Any], budget: Budget, output: dict[str, str]
 ) -> None:
     """Write the table of all trials, and the best of them."""
-    settled = study.get_trials(deepcopy=False)
+    settled = within_budget(study.get_trials(deepcopy=False), budget)
     good = [trial for trial in settled if trial.state == TrialState.COMPLETE]
     reasons = Counter(trial.user_attrs["reason"] for trial in settled if trial not in good)
     if not good:
@@ -185,7 +185,7 @@ def summarise(
         raise UserError(
             f"The tuning of {facts['method']} on '{facts['dataset']}' has no good trial out of "
             f"{len(settled)} ({told}). There is nothing to fit: raise its budget in the config "
-            f"section 'tuning.{facts['method']}', or leave the method out for this data set."
+            f"section 'tuning.{facts['method']}', or make the tables without it (partial: true)."
         )
     best = max(good, key=lambda trial: (trial.value, -trial.number))
     write_text(output["trials"], _trials_csv(settled))
@@ -210,6 +210,16 @@ def summarise(
         "times": {"total_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
     }
     write_json(output["study"], content)
+
+
+def within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial]:
+    """The trials that a budget pays for: a journal may have more, from a larger one before."""
+    kept: list[FrozenTrial] = []
+    for trial in trials:
+        if _spent(kept, budget):
+            break
+        kept.append(trial)
+    return kept
 
 
 def _trials_csv(trials: list[FrozenTrial]) -> str:

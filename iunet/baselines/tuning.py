@@ -9,13 +9,6 @@ from typing import Any
 from iunet.artifacts import read_json, write_json
 from iunet.baselines.learner import Machine, Table, learner_module
 from iunet.errors import UserError
-from iunet.runs import TUNED
-
-
-def budget_of(method: str, trials: int, per: str, minutes: float | None) -> Any:
-    from iunet.baselines.study import Budget
-
-    return Budget(trials * (TUNED[method] if per == "hyperparameter" else 1), minutes)
 
 
 def tune(
@@ -31,7 +24,7 @@ def tune(
     machine: Machine,
 ) -> None:
     """One worker's share of a study. The journal stays when the job fails or is repeated."""
-    from iunet.baselines.study import open_study, run_trials
+    from iunet.baselines.study import Budget, open_study, run_trials
 
     started = time.monotonic()
     module = learner_module(method)
@@ -41,7 +34,7 @@ def tune(
         study,
         module.suggest,
         lambda parameters: learner.try_out(parameters, seed),
-        budget_of(method, **budget),
+        Budget(**budget),
         seed,
         Path(journal).with_name(f"worker{worker}.begun"),
         worker,
@@ -59,11 +52,11 @@ def summarise_study(
     budget: dict[str, Any],
     output: dict[str, str],
 ) -> None:
-    from iunet.baselines.study import open_study, summarise
+    from iunet.baselines.study import Budget, open_study, summarise
 
     study = open_study(journal, study_name)
     facts = {**facts, "study": study_name, "settings": settings}
-    summarise(study, facts, budget_of(facts["method"], **budget), output)
+    summarise(study, facts, Budget(**budget), output)
 
 
 def refit(

@@ -9,15 +9,15 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from iunet.artifacts import read_arrays, read_json, write_json
+from iunet.artifacts import read_json, write_json
 from iunet.data.load import Inputs, Part, load_part, make_inputs
 from iunet.evaluation.consistency import consistency
 from iunet.evaluation.metrics import classification_metrics
 from iunet.evaluation.sizes import sizes
 from iunet.networks import Network, NetworkSpec, build_network
-from iunet.pruning import expand_weights, lottery_ticket
+from iunet.pruning import lottery_ticket
 from iunet.training.environment import describe_environment
-from iunet.training.finetune import read_masks, split_members
+from iunet.training.finetune import read_masks, read_members
 from iunet.training.loop import predict, stream
 
 log = logging.getLogger(__name__)
@@ -154,14 +154,6 @@ def evaluate_dense(
     }
     _log(run, [result])
     write_json(output, evaluation.report(run, [result], settings))
-
-
-def read_members(
-    path: str, masks: dict[str, np.ndarray], device: torch.device
-) -> list[dict[str, torch.Tensor]]:
-    """The members of a fine-tuned ensemble, with the pruned weights back as zeros."""
-    members = [expand_weights(member, masks) for member in split_members(read_arrays(path))]
-    return [{k: torch.from_numpy(a).to(device) for k, a in member.items()} for member in members]
 
 
 def _log(run: str, results: list[dict[str, Any]]) -> None:

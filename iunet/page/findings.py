@@ -79,9 +79,8 @@ def best_tabular(table: Document | None) -> Finding:
         keys = (row["key"], column["key"])
         if not any("rank" in key for key in keys):
             continue
-        method = method_of(keys[1])[0] or method_of(keys[0])[0]
-        if method is None:
-            continue
+        # The whole key: `iunet_glorot` is not IUNET.
+        method = keys[1] if "rank" in keys[0] else keys[0]
         labels[method] = column["label"] if "rank" in keys[0] else " ".join(row["labels"])
         if (mean := mean_of(cell, default_metric(table))) is not None:
             ranks[method] = mean

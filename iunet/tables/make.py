@@ -19,6 +19,7 @@ from iunet.tables.scores import About
 from iunet.tables.tabular import metrics_tabular, table7
 from iunet.tables.vision import table1, table6
 
+SUBSET = "subset"
 Requests = list[dict[str, Any]]
 # A table from its requests, from what else it is made of, and from what it says beside numbers.
 TABLES: dict[str, Callable[[Requests, dict[str, Any], About], TableDocument]] = {
@@ -54,7 +55,17 @@ def make_table(
     output: dict[str, str],
 ) -> None:
     said = About(**about, row_notes=subset_notes(splits))
-    write_table(TABLES[name](requests, more, said), output)
+    document = TABLES[name](requests, more, said)
+    for row in document.rows:
+        if any(note.startswith(SUBSET) for note in row.notes):
+            leave_unjudged(document, row.key)
+    write_table(document, output)
+
+
+def leave_unjudged(document: TableDocument, row: str) -> None:
+    """Scores on a part of a data set neither agree with the paper's nor contradict them."""
+    for cell in document.cells[row].values():
+        cell.agrees = cell.agrees and "n/a"
 
 
 def subset_notes(splits: list[str]) -> dict[str, list[str]]:
@@ -62,5 +73,5 @@ def subset_notes(splits: list[str]) -> dict[str, list[str]]:
     notes = {}
     for split in map(read_json, splits):
         if subset := subset_text(split["provenance"].get("subset")):
-            notes[split["dataset"]] = [f"subset: {subset}"]
+            notes[split["dataset"]] = [f"{SUBSET}: {subset}"]
     return notes

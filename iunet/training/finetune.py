@@ -22,7 +22,7 @@ from iunet.data.load import load_part, make_inputs
 from iunet.evaluation.metrics import classification_metrics
 from iunet.networks import NetworkSpec, build_network, state_tensors
 from iunet.objectives import supervised_loss
-from iunet.pruning import compress_weights, lottery_ticket, unpack_masks
+from iunet.pruning import compress_weights, expand_weights, lottery_ticket, unpack_masks
 from iunet.training.checkpoint import Checkpoint
 from iunet.training.environment import describe_environment
 from iunet.training.loop import (
@@ -198,3 +198,11 @@ def write_members(
         compressed = compress_weights(state, masks)
         arrays |= {f"{i}/{name}": array for name, array in compressed.items()}
     write_arrays(path, arrays)
+
+
+def read_members(
+    path: str | Path, masks: dict[str, np.ndarray], device: torch.device
+) -> list[dict[str, Tensor]]:
+    """The members of a fine-tuned ensemble, with the pruned weights back as zeros."""
+    members = [expand_weights(member, masks) for member in split_members(read_arrays(path))]
+    return [{k: torch.from_numpy(a).to(device) for k, a in member.items()} for member in members]

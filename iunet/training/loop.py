@@ -94,7 +94,7 @@ def train(training: Training, checkpoint: Checkpoint | None, checkpoint_s: float
     weights = dict(training.network.named_parameters())
     masked = [weights[name].data for name in training.masks], list(training.masks.values())
     saved = time.monotonic()
-    with _ProgressBar(training, start) as bar, _Stop() as stop:
+    with _ProgressBar(training, start) as bar, _Stop(checkpoint is not None) as stop:
         for epoch in range(start, training.epochs):
             began = time.monotonic()
             losses = _train_epoch(training, epoch, masked, bar)
@@ -249,15 +249,17 @@ def _resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int
 class _Stop:
     """SIGTERM, by which schedulers announce a kill: the epoch is finished and saved first.
 
-    If that takes longer than the scheduler waits, the last regular checkpoint stands.
+    If that takes longer than the scheduler waits, the last regular checkpoint stands. A training
+    that saves nothing (`can_save`) ends at once, as processes do.
     """
 
-    def __init__(self):
+    def __init__(self, can_save: bool):
+        self.can_save = can_save
         self.asked = False
         self.before = None
 
     def __enter__(self) -> _Stop:
-        if threading.current_thread() is threading.main_thread():
+        if self.can_save and threading.current_thread() is threading.main_thread():
             self.before = signal.signal(signal.SIGTERM, self._ask)
         return self
 

@@ -75,7 +75,7 @@ rule ranking:
 
 rule table8:
     input:
-        splits=expand("<results>/splits/{dataset}/split.json", dataset=available_datasets("table8")),
+        splits=splits_of_table("table8"),
     output:
         **table_files("table8", "table8"),
     log:
@@ -97,7 +97,7 @@ rule table8:
 
 rule table9:
     input:
-        splits=expand("<results>/splits/{dataset}/split.json", dataset=available_datasets("table9")),
+        splits=splits_of_table("table9"),
     output:
         **table_files("table9", "table9"),
     log:

@@ -48,6 +48,7 @@ from iunet.runs import (
 )
 from iunet.paper import paper_digest
 from iunet.requests import (
+    NOT_FINISHED,
     Results,
     cost_requests,
     files_of,
@@ -58,10 +59,8 @@ from iunet.requests import (
 from iunet.science_version import digest, science_version
 from iunet.workload import data_size, network_size
 
-LEARNER_CODE = {
-    learner: science_version(f"iunet.baselines.{learner}", "iunet.baselines.tuning")
-    for learner in TUNED
-}
+# What a trial depends on. The study's own code is left out: its trials stay true when it changes.
+LEARNER_CODE = {learner: science_version(f"iunet.baselines.{learner}") for learner in TUNED}
 
 config.update(restore_numbers(config))
 

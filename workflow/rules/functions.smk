@@ -294,8 +294,10 @@ def learner_settings(wildcards):
 
 
 def tuning_budget(wildcards):
+    """Trials of the whole study, and minutes."""
     section = config["tuning"][wildcards.learner]
-    return {key: section[key] for key in ("trials", "per", "minutes")}
+    each = TUNED[wildcards.learner] if section["per"] == "hyperparameter" else 1
+    return {"trials": section["trials"] * each, "minutes": section["minutes"]}
 
 
 def learner_threads(wildcards):
@@ -331,8 +333,7 @@ def study_of_seed(wildcards):
 def refit_id(wildcards):
     study = Path(study_of_seed(wildcards)).parent.name
     point = SimpleNamespace(dataset=wildcards.dataset, learner=wildcards.learner, study=study)
-    workers = config["tuning"]["workers"]
-    return digest(study_name(point), tuning_budget(point), workers, learner_code(wildcards))
+    return digest(study_name(point), tuning_budget(point), learner_code(wildcards))
 
 
 def study_workers(wildcards):

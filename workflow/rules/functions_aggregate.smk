@@ -16,14 +16,24 @@ def is_there(path):
 RESULTS = Results(config["results"], tuple(config["seeds"]), UNAVAILABLE, is_there)
 
 
+def split_file(dataset):
+    return f"{config['results']}/splits/{dataset}/split.json"
+
+
+def splits_of_table(table):
+    return [path for path in map(split_file, available_datasets(table)) if is_there(path)]
+
+
 def split_statistics(table):
     """Of tables 8 and 9: which data sets, and why some of them will be missing."""
     names = datasets_of_table(config, table)
-    available = available_datasets(table)
+    available = [name for name in available_datasets(table) if is_there(split_file(name))]
     return {
         "upstream": digest(*(split_id(SimpleNamespace(dataset=name)) for name in available)),
         "datasets": names,
-        "missing": {name: UNAVAILABLE[name] for name in names if name in UNAVAILABLE},
+        "missing": {
+            name: UNAVAILABLE.get(name, NOT_FINISHED) for name in names if name not in available
+        },
     }
 
 
@@ -129,9 +139,7 @@ def table_inputs(wildcards):
 def splits_of(runs):
     """The splits of the runs' data sets, whose JSON says whether a set is a subset."""
     names = dict.fromkeys(run.dataset for run in runs)
-    paths = [
-        f"{config['results']}/splits/{name}/split.json" for name in names if name not in UNAVAILABLE
-    ]
+    paths = [split_file(name) for name in names if name not in UNAVAILABLE]
     return [path for path in paths if is_there(path)]
 
 
@@ -140,19 +148,17 @@ def table_splits(wildcards):
 
 
 def budget_note(method):
-    section = config["tuning"][method]
-    trials = section["trials"] * (TUNED[method] if section["per"] == "hyperparameter" else 1)
-    limit = f", at most {section['minutes']} minutes" if section["minutes"] else ""
-    return f"{method} {trials} trials{limit}"
+    budget = tuning_budget(SimpleNamespace(learner=method))
+    limit = f", at most {budget['minutes']} minutes" if budget["minutes"] else ""
+    return f"{method} {budget['trials']} trials{limit}"
 
 
 def about_runs(runs):
     """What a table says of its runs beside their numbers."""
     datasets = {run.dataset for run in runs}
+    study = "data set and seed" if config["tuning"]["study_per"] == "seed" else "data set"
     tuned = dict.fromkeys(run.method.recipe for run in runs if run.method.recipe in TUNED)
-    budgets = (
-        [f"Tuning budget per data set: {'; '.join(map(budget_note, tuned))}."] if tuned else []
-    )
+    budgets = [f"Tuning budget per {study}: {'; '.join(map(budget_note, tuned))}."] if tuned else []
     return {
         "stand_ins": {p: ours for p, ours in config["stand_ins"].items() if ours in datasets},
         "notes": budgets,

@@ -39,8 +39,10 @@ def learner_cost(stage, wildcards, data):
         return resources.Cost(15, trial.mem_mb)
     if stage == "refit":
         return trial
-    trials = section["trials"] * (TUNED[learner] if section["per"] == "hyperparameter" else 1)
-    return resources.tune_cost(trials, trial, section["minutes"], config["tuning"]["workers"])
+    budget = tuning_budget(wildcards)
+    return resources.tune_cost(
+        budget["trials"], trial, budget["minutes"], config["tuning"]["workers"]
+    )
 
 
 def job_resources(stage):

@@ -20,10 +20,14 @@ from iunet.baselines.cocktail.optimisers import average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import Cocktail
 from iunet.data.load import Inputs, Part
 from iunet.evaluation.consistency import set_batchnorm_statistics
-from iunet.evaluation.evaluate import read_members
 from iunet.networks import state_tensors
 from iunet.training.checkpoint import Checkpoint
-from iunet.training.finetune import FinetuneSettings, split_members, write_members
+from iunet.training.finetune import (
+    FinetuneSettings,
+    read_members,
+    split_members,
+    write_members,
+)
 from iunet.training.loop import Training, check_weights, predict, stream, train
 
 State = dict[str, Tensor]

@@ -1,6 +1,7 @@
 """A whole run of config/test.yaml, made once, and what it leaves behind.
 
-A file of its own: tests of one file run in one worker (`--dist loadfile`), and share the run.
+A file of its own, and the first: tests of one file run in one worker (`--dist loadfile`) and share
+the run, and the longest file had better not be the last.
 """
 
 from __future__ import annotations
@@ -143,6 +144,8 @@ def test_partial_results(finished):
     with (finished.path / table).open() as file:
         missing = {row["column"]: row["missing"] for row in csv.DictReader(file)}
     assert missing["xgb"] == "not finished" and missing["iunet"] == ""
+    jobs = planned_jobs(finished.run("-n", *TEST_CONFIG, *partial))
+    assert not {"evaluate_tuned", "supernet", "tune", "split_table"} & set(jobs)
     evaluated.write_bytes(kept)
     finished.run(*TEST_CONFIG)
 
