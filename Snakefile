@@ -35,4 +35,3 @@ rule all:
     default_target: True
     input:
         "<results>/report/index.html",
-        [] if config["partial"] else experiment_results(),

@@ -67,6 +67,7 @@ def _imports_of_text(source: str) -> set[str]:
     return {name for name in names if name.split(".")[0] == "iunet" and _path(name).is_file()}
 
 
+@functools.cache
 def _essence(module: str) -> str:
     """The module's source without comments, docstrings and blank lines.
 

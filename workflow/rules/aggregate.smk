@@ -169,6 +169,7 @@ rule page:
         png=expand("<results>/figures/{figure}.png", figure=page_figures()),
         pdf=expand("<results>/figures/{figure}.pdf", figure=page_figures()),
         evaluations=run_evaluations(),
+        selections=run_selections(),
         template=page_sources(),
     output:
         report(

@@ -318,8 +318,16 @@ def page_sources():
 
 def run_evaluations():
     """Every evaluation, for the machines and versions behind the numbers."""
-    requests = run_requests(ALL_PLANNED, RESULTS)
-    return [path for path in files_of(requests) if path.endswith("evaluation.json")]
+    paths = (path for run in PLANNED for path in run_results(run))
+    paths = (path.replace("<results>", config["results"]) for path in dict.fromkeys(paths))
+    return [path for path in paths if path.endswith("evaluation.json") and is_there(path)]
+
+
+def run_selections():
+    """Every choice, also of methods that no table shows."""
+    paths = (path for run in PLANNED for path in run_results(run))
+    paths = (path.replace("<results>", config["results"]) for path in dict.fromkeys(paths))
+    return [path for path in paths if "/selection-" in path and is_there(path)]
 
 
 def config_name():

@@ -78,9 +78,11 @@ def size_of_runs(dataset, network):
 
 
 def job_group(stage):
-    """Which jobs a scheduler gets as one; without a scheduler groups mean nothing."""
+    """Which jobs a scheduler gets as one; without a scheduler there is nothing to group."""
 
     def group(wildcards):
+        if RUNS_HERE:
+            return None
         if stage in resources.TUNED_GROUPS:
             return resources.TUNED_GROUPS[stage]
         size = size_of_runs(wildcards.dataset, wildcards.network)
