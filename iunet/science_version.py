@@ -67,13 +67,14 @@ def _imports_of_text(source: str) -> set[str]:
     return {name for name in names if name.split(".")[0] == "iunet" and _path(name).is_file()}
 
 
-@functools.cache
 def _essence(module: str) -> str:
-    """The module's source without comments, docstrings and blank lines.
+    """The module's source without comments, docstrings and blank lines."""
+    return _essence_of_text(_path(module).read_text(encoding="utf-8"))
 
-    Made from source positions and not from `ast.dump`, whose text differs between Python versions.
-    """
-    source = _path(module).read_text(encoding="utf-8")
+
+@functools.cache
+def _essence_of_text(source: str) -> str:
+    """Made from source positions, not from `ast.dump`: its text differs between Python versions."""
     lines = source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:

@@ -168,8 +168,8 @@ rule page:
         evidence="<results>/tables/metric_problem.json",
         png=expand("<results>/figures/{figure}.png", figure=page_figures()),
         pdf=expand("<results>/figures/{figure}.pdf", figure=page_figures()),
-        evaluations=run_evaluations(),
-        selections=run_selections(),
+        evaluations=results_of_runs("evaluation"),
+        selections=results_of_runs("selection"),
         template=page_sources(),
     output:
         report(

@@ -316,18 +316,11 @@ def page_sources():
     return [f"{workflow.basedir}/reports/{name}" for name in names]
 
 
-def run_evaluations():
-    """Every evaluation, for the machines and versions behind the numbers."""
+def results_of_runs(kind):
+    """Of every run: its evaluations, or the choices, also of methods that no table shows."""
     paths = (path for run in PLANNED for path in run_results(run))
-    paths = (path.replace("<results>", config["results"]) for path in dict.fromkeys(paths))
-    return [path for path in paths if path.endswith("evaluation.json") and is_there(path)]
-
-
-def run_selections():
-    """Every choice, also of methods that no table shows."""
-    paths = (path for run in PLANNED for path in run_results(run))
-    paths = (path.replace("<results>", config["results"]) for path in dict.fromkeys(paths))
-    return [path for path in paths if "/selection-" in path and is_there(path)]
+    named = (path.replace("<results>", config["results"]) for path in dict.fromkeys(paths))
+    return [path for path in named if is_there(path) and Path(path).name.startswith(kind)]
 
 
 def config_name():
