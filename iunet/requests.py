@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.runs import TUNED, Planned
+from iunet.experiments import Planned
+from iunet.runs import TUNED
 
 NOT_FINISHED = "not finished"
 
@@ -90,6 +91,16 @@ def run_requests(
                 }
             )
     return requests
+
+
+def requests_at_each_cut(runs: list[Planned], results: Results) -> list[dict[str, Any]]:
+    """A request for every cut of every run and seed, with no choice among them."""
+    cuts = dict.fromkeys(cut for run in runs for cut in run.method.cuts)
+    return [
+        request
+        for cut in cuts
+        for request in run_requests([r for r in runs if cut in r.method.cuts], results, cut=cut)
+    ]
 
 
 def files_of(requests: list[dict[str, Any]]) -> list[str]:

@@ -89,7 +89,7 @@ def run_trials(
         own = sum(trial.user_attrs["worker"] == worker for trial in trials)
         if _spent(trials, budget):
             break
-        if _killed_twice(marker, own):
+        if _killed_twice(marker, study.study_name, own):
             study.add_trial(_failed({}, {}, worker, 0.0, KILLED_TWICE))
             continue
         others = [t for t in trials[known:] if made == 0 or t.user_attrs["worker"] != worker]
@@ -157,16 +157,17 @@ def _spent(trials: list[FrozenTrial], budget: Budget) -> bool:
     return len(trials) >= budget.trials or out_of_time
 
 
-def _killed_twice(marker: Path, own: int) -> bool:
+def _killed_twice(marker: Path, study: str, own: int) -> bool:
     """Note that a trial is begun; True if it was begun twice before, and never ended.
 
     Being killed may be no fault of the trial's. But one that eats all memory would be killed, and
     repeated, for ever.
     """
+    trial = {"study": study, "trial": own}
     begun = read_json(marker) if marker.exists() else {}
-    starts = begun.get("starts", 0) if begun.get("trial") == own else 0
+    starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
     if starts < 2:
-        write_json(marker, {"trial": own, "starts": starts + 1})
+        write_json(marker, {**trial, "starts": starts + 1})
     return starts >= 2
 
 

@@ -24,6 +24,7 @@ from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
 from iunet.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.errors import UserError
+from iunet.experiments import cuts_by_supernet, entries, plan, plan_entry
 from iunet.runs import (
     INITS,
     NETWORK_KIND,
@@ -31,14 +32,10 @@ from iunet.runs import (
     SURVIVORS,
     TUNED,
     config_with_row,
-    cuts_of,
-    entries,
     finetune_defaults,
     lasso_defaults,
     network_options,
     parse_variant,
-    plan,
-    plan_entry,
     ratio_of,
     resolve_method,
     supernet_defaults,
@@ -52,6 +49,7 @@ from iunet.requests import (
     Results,
     cost_requests,
     files_of,
+    requests_at_each_cut,
     run_requests,
     supernet_requests,
     trials_requests,
@@ -59,8 +57,9 @@ from iunet.requests import (
 from iunet.science_version import digest, science_version
 from iunet.workload import data_size, network_size
 
-# What a trial depends on. The study's own code is left out: its trials stay true when it changes.
+# What a trial depends on. The code around it is left out: its trials stay true when that changes.
 LEARNER_CODE = {learner: science_version(f"iunet.baselines.{learner}") for learner in TUNED}
+REFIT_CODE = science_version("iunet.baselines.tuning")
 
 config.update(restore_numbers(config))
 
@@ -82,6 +81,7 @@ try:
     UNAVAILABLE = unavailable(REGISTRY, MIRROR)
     ALL_PLANNED = plan(config, REGISTRY)
     PLANNED = [run for run in ALL_PLANNED if run.dataset not in UNAVAILABLE]
+    CUTS = cuts_by_supernet(PLANNED)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 

@@ -181,9 +181,9 @@ def supernet_augment(wildcards):
 
 def cut_names(wildcards):
     """The cuts that the experiments want of a supernet; all of the config if they have it not."""
-    planned = cuts_of(PLANNED, wildcards.dataset, wildcards.network, supernet_name(wildcards))
-    if planned is not None:
-        return planned
+    point = (wildcards.dataset, wildcards.network, supernet_name(wildcards))
+    if point in CUTS:
+        return CUTS[point]
     if wildcards.objective.startswith("lasso"):
         return [SURVIVORS]
     ratios = config["prune"][kind_of(wildcards)]["ratios"]
@@ -324,6 +324,10 @@ def study_name(wildcards):
     return f"{wildcards.dataset}-{wildcards.learner}-{facts}"
 
 
+def study_folder(seed):
+    return f"tuning-seed{seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
+
+
 def study_of_seed(wildcards):
     folder = f"<results>/runs/{wildcards.dataset}/{wildcards.learner}"
     return f"{folder}/{study_folder(wildcards.seed)}/study.json"
@@ -331,9 +335,9 @@ def study_of_seed(wildcards):
 
 @remembered("dataset", "learner", "seed")
 def refit_id(wildcards):
-    study = Path(study_of_seed(wildcards)).parent.name
+    study = study_folder(wildcards.seed)
     point = SimpleNamespace(dataset=wildcards.dataset, learner=wildcards.learner, study=study)
-    return digest(study_name(point), tuning_budget(point), learner_code(wildcards))
+    return digest(study_name(point), tuning_budget(point), REFIT_CODE)
 
 
 def study_workers(wildcards):

@@ -82,26 +82,14 @@ def table_requests(wildcards):
     if wildcards.table == "cost":
         return cost_requests(runs, RESULTS, study_folder)
     if wildcards.table == "tuning_tabular":
-        cuts = dict.fromkeys(cut for run in runs for cut in run.method.cuts)
-        return [
-            request
-            for cut in cuts
-            for request in run_requests([r for r in runs if cut in r.method.cuts], RESULTS, cut=cut)
-        ]
+        return requests_at_each_cut(runs, RESULTS)
     return run_requests(runs, RESULTS, "iunet" if wildcards.table == "table4" else None)
 
 
 def fixed_ratio_requests(wildcards):
     """Every method that has ratios, at each of them."""
     with_ratios = [run for run in runs_of_table(wildcards) if run.method.recipe == "iunet"]
-    cuts = dict.fromkeys(cut for run in with_ratios for cut in run.method.cuts)
-    return [
-        request
-        for cut in cuts
-        for request in run_requests(
-            [run for run in with_ratios if cut in run.method.cuts], RESULTS, cut=cut
-        )
-    ]
+    return requests_at_each_cut(with_ratios, RESULTS)
 
 
 def measured_runs(wildcards):
@@ -241,10 +229,6 @@ def figure_inputs(requests):
 
 def figure_id(figure):
     return lambda wildcards: run_ids(runs_of(f"figures.{figure}"))
-
-
-def study_folder(seed):
-    return f"tuning-seed{seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
 
 
 def history_requests(wildcards):

@@ -54,6 +54,7 @@ rule study:
         study=study_name,
         settings=learner_settings,
         budget=tuning_budget,
+        code=REFIT_CODE,
     message:
         "The trials of {wildcards.learner} on {wildcards.dataset}"
     script:
@@ -85,7 +86,7 @@ rule refit:
     params:
         upstream=refit_id,
         settings=learner_settings,
-        code=learner_code,
+        code=REFIT_CODE,
     message:
         "Fitting the tuned {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
     script:
