@@ -28,7 +28,7 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
 	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	@$(BIN)/python -m iunet.job_times results/demo
+	@$(BIN)/python -m iunet.machine.job_times results/demo
 	@echo "==> done: open results/demo/report/index.html (tables in results/demo/tables/, figures in results/demo/figures/)"
 
 test: $(READY)  ## run all tests
@@ -50,7 +50,7 @@ format: $(READY)  ## rewrite the code in the house style
 	@$(BIN)/snakefmt Snakefile workflow
 
 plan: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--configfile my.yaml --device cuda")
-	@$(BIN)/python -m iunet.plan $(ARGS)
+	@$(BIN)/python -m iunet.machine.cost $(ARGS)
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg

@@ -25,11 +25,11 @@ from iunet.baselines.cocktail.settings import Cocktail  # noqa: E402
 from iunet.baselines.cocktail.train import initial_network, make_training, schedule  # noqa: E402
 from iunet.data.load import Part, TabularInputs  # noqa: E402
 from iunet.data.preprocess import Numeric, Preprocessing  # noqa: E402
+from iunet.method.objectives import supervised_loss  # noqa: E402
 from iunet.networks import NetworkSpec, build_network  # noqa: E402
-from iunet.objectives import supervised_loss  # noqa: E402
-from iunet.training.environment import set_up_torch  # noqa: E402
 from iunet.training.finetune import FinetuneSettings, make_optimiser  # noqa: E402
 from iunet.training.loop import Training, stream, train  # noqa: E402
+from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 N_CLASSES = 10
 FINETUNE = FinetuneSettings(

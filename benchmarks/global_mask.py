@@ -15,7 +15,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from iunet.pruning import magnitude_masks  # noqa: E402
+from iunet.method.pruning import magnitude_masks  # noqa: E402
 
 WIDTHS = [3072, 8192, 4096, 4096, 2048, 2048, 1024, 1024, 512, 512]
 

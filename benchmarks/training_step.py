@@ -24,9 +24,9 @@ from torch import Tensor, nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from iunet.method.objectives import supernet_loss  # noqa: E402
 from iunet.networks import NetworkSpec, build_network  # noqa: E402
-from iunet.objectives import supernet_loss  # noqa: E402
-from iunet.training.environment import set_up_torch  # noqa: E402
+from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 BATCH = 128
 SPECS = {

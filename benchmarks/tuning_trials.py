@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 from iunet.baselines.learner import Machine, Table, learner_module  # noqa: E402
 from iunet.baselines.study import Budget, open_study, run_trials  # noqa: E402
-from iunet.runs import TUNED  # noqa: E402
-from iunet.training.environment import set_up_torch  # noqa: E402
+from iunet.runs.names import TUNED  # noqa: E402
+from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 OTHERS = ("trials", "per", "minutes", "threads")  # keys of `tuning` that no trial depends on
 

@@ -7,7 +7,10 @@ import pytest
 import torch
 from scipy.stats import ks_2samp, kstest
 
-from iunet.augment import (
+from iunet.data.load import Part, TabularInputs, VisionInputs
+from iunet.data.preprocess import Categorical, Numeric, Preprocessing
+from iunet.machine.torchvision_cpu import import_torchvision
+from iunet.method.augment import (
     color_jitter,
     compose,
     flip,
@@ -18,9 +21,6 @@ from iunet.augment import (
     scarf,
     vision_transforms,
 )
-from iunet.data.load import Part, TabularInputs, VisionInputs
-from iunet.data.preprocess import Categorical, Numeric, Preprocessing
-from iunet.torchvision_cpu import import_torchvision
 
 import_torchvision()
 from torchvision import transforms as v1  # noqa: E402

@@ -9,8 +9,8 @@ import torch
 from toy_run import AUGMENT, Toy
 
 from iunet.artifacts import read_arrays
-from iunet.baselines.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.evaluation.evaluate import evaluate_supernet
+from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 
 LASSO = {"objective": "lasso", "l1": 1e-3, "beta": 50, "lr": 0.1, "weight": 0.0}
 LASSO |= {"momentum": 0.0, "nesterov": False}

@@ -17,8 +17,8 @@ from iunet.baselines.cocktail.train import fit, load_model, predict_probabilitie
 from iunet.data.load import Part, TabularInputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.errors import UserError
-from iunet.training.checkpoint import Checkpoint
 from iunet.training.loop import predict
+from iunet.training.support.checkpoint import Checkpoint
 
 CPU = torch.device("cpu")
 SMALL = {"width": 16, "batch_size": 16, "first_cycle_epochs": 2, "lr": 0.01}

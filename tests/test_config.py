@@ -9,8 +9,10 @@ import jsonschema
 import pytest
 import yaml
 
-from iunet import device
-from iunet.config import (
+from iunet.data.registry import Dataset, mirror_index, read_registry
+from iunet.errors import UserError
+from iunet.machine import device
+from iunet.runs.config import (
     check_datasets,
     check_ranges,
     datasets_of_table,
@@ -18,8 +20,6 @@ from iunet.config import (
     restore_numbers,
     unavailable,
 )
-from iunet.data.registry import Dataset, mirror_index, read_registry
-from iunet.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())

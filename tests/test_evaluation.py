@@ -17,10 +17,10 @@ from iunet.data.load import Part
 from iunet.errors import UserError
 from iunet.evaluation.consistency import consistency, set_batchnorm_statistics
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
-from iunet.evaluation.metrics import classification_metrics
 from iunet.evaluation.sizes import sizes
+from iunet.method.choice import choose, select
 from iunet.networks import NetworkSpec, build_network, initialise
-from iunet.selection import choose, select
+from iunet.scoring.metrics import classification_metrics
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")

@@ -17,7 +17,7 @@ from iunet.baselines.learner import Machine, Table, learner_module
 from iunet.baselines.tuning import refit, summarise_study, tune
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.evaluation.tuned import evaluate_tuned
-from iunet.runs import TUNED
+from iunet.runs.names import TUNED
 
 SETTINGS = {
     "xgb": {"max_rounds": 30, "max_rounds_dart": 10, "trial_minutes": None},

@@ -10,6 +10,8 @@ import torch
 from torch import nn
 
 from iunet.errors import UserError
+from iunet.method.objectives import supernet_loss
+from iunet.method.pruning import proactive_initialisation
 from iunet.networks import (
     NetworkSpec,
     build_network,
@@ -20,8 +22,6 @@ from iunet.networks import (
     scaled_weights,
     two_views,
 )
-from iunet.objectives import supernet_loss
-from iunet.pruning import proactive_initialisation
 
 SPECS = {
     "mlp_tab": NetworkSpec("mlp_tab", 4, n_inputs=7, width=16, depth=3),

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iunet.method.objectives import nce_loss, supernet_loss, supervised_loss
 from iunet.networks import NetworkSpec, initialise
-from iunet.objectives import nce_loss, supernet_loss, supervised_loss
 
 
 def cosine(a, b) -> float:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from iunet.artifacts import read_arrays, write_arrays, write_json
-from iunet.pruning import (
+from iunet.method.pruning import (
     compress_weights,
     expand_weights,
     lottery_ticket,
@@ -154,6 +154,6 @@ def test_a_mask_of_nothing_is_a_failure(tmp_path, failed):
 
 
 def test_pruning_needs_no_torch():
-    code = "import sys, iunet.pruning, iunet.selection; print('torch' in sys.modules)"
+    code = "import sys, iunet.method.pruning, iunet.method.choice; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "False\n", result.stderr

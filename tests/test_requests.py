@@ -8,7 +8,8 @@ from pathlib import Path
 import yaml
 
 from iunet.data.registry import read_registry
-from iunet.requests import (
+from iunet.runs.names import entries, plan, plan_entry
+from iunet.runs.requests import (
     NOT_FINISHED,
     Results,
     cost_requests,
@@ -17,7 +18,6 @@ from iunet.requests import (
     supernet_requests,
     trials_requests,
 )
-from iunet.runs import entries, plan, plan_entry
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from toy_run import Toy, result
 
-from iunet import gpu_slot, resources
 from iunet.data.registry import Dataset, read_registry
 from iunet.errors import UserError
 from iunet.evaluation.sizes import sizes
+from iunet.machine import gpu_slot, resources
+from iunet.machine.workload import Data, data_size, network_size
 from iunet.networks import NetworkSpec, build_network
-from iunet.workload import Data, data_size, network_size
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
@@ -140,7 +140,7 @@ def test_size_decides_how_jobs_are_grouped(tmp_path, dataset, network, options, 
 # ---- GPUs of one machine
 
 CLAIM = (
-    "import time; from iunet.gpu_slot import claim_gpu; import os\n"
+    "import time; from iunet.machine.gpu_slot import claim_gpu; import os\n"
     "print(claim_gpu(wait_s=0.5), os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\n"
     "time.sleep(60)"
 )
@@ -266,7 +266,7 @@ def test_sigterm_saves_the_epoch_and_the_next_start_continues(tmp_path):
 
 def test_only_downloads_know_of_the_network():
     """They run where Snakemake does; what other jobs import has no way to a server."""
-    from iunet.science_version import _closure, _imports_of_text
+    from iunet.runs.versions import _closure, _imports_of_text
 
     for path in sorted((ROOT / "workflow" / "scripts").glob("[a-z]*.py")):
         modules = _imports_of_text(path.read_text(encoding="utf-8"))
@@ -298,7 +298,7 @@ def test_jobs_run_without_a_network(workdir):
 
 
 def test_the_plan_adds_up(workdir):
-    command = [sys.executable, "-m", "iunet.plan", "--configfile", "config/test.yaml"]
+    command = [sys.executable, "-m", "iunet.machine.cost", "--configfile", "config/test.yaml"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
     def rows(*more: str) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from iunet.data.registry import read_registry
 from iunet.errors import UserError
-from iunet.runs import (
+from iunet.runs.names import (
     config_with_row,
     cuts_of,
     finetune_defaults,

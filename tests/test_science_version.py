@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iunet import science_version as module
+from iunet.runs import versions as module
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from iunet.data.download import download_images
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
 from iunet.errors import UserError
-from iunet.torchvision_cpu import import_torchvision
+from iunet.machine.torchvision_cpu import import_torchvision
 
 datasets = import_torchvision().datasets
 SETTINGS = SourceSettings(attempts=2, pause_s=0.01)

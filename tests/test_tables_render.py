@@ -23,10 +23,10 @@ from iunet.tables.document import (
     Value,
     read_document,
 )
-from iunet.tables.latex import escape
 from iunet.tables.metric_problem import metric_problem_document
 from iunet.tables.ranking import ranking_document
-from iunet.tables.render import write_table
+from iunet.tables.render.forms import write_table
+from iunet.tables.render.latex import escape
 from iunet.tables.tabular import METHODS, table7
 from iunet.tables.vision import table1
 

@@ -13,7 +13,7 @@ def run(code: str) -> subprocess.CompletedProcess:
 
 
 def test_imports_in_a_fresh_interpreter_and_again():
-    code = "from iunet.torchvision_cpu import import_torchvision as load; a = load(); b = load();"
+    code = "from iunet.machine.torchvision_cpu import import_torchvision as load; a = load(); b = load();"
     result = run(code + "assert a is b; print(a.datasets.SVHN.__name__)")
     assert result.stdout == "SVHN\n", result.stderr
 
@@ -23,7 +23,7 @@ def test_a_working_torchvision_is_imported_as_it_is(tmp_path):
     (tmp_path / "torchvision.py").write_text("working = True")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from iunet import torchvision_cpu\n"
+        "from iunet.machine import torchvision_cpu\n"
         "assert torchvision_cpu.import_torchvision().working\n"
         "assert not torchvision_cpu._declarations and 'torch' not in sys.modules"
     )
@@ -34,7 +34,7 @@ def test_a_working_torchvision_is_imported_as_it_is(tmp_path):
 def test_other_errors_of_the_import_are_not_hidden(tmp_path):
     (tmp_path / "torchvision.py").write_text("raise RuntimeError('something else')")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-    result = run(code + "from iunet.torchvision_cpu import import_torchvision as l; l()")
+    result = run(code + "from iunet.machine.torchvision_cpu import import_torchvision as l; l()")
     assert "RuntimeError: something else" in result.stderr
 
 

@@ -15,7 +15,6 @@ from toy_run import FINETUNE, Toy, result
 
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
-from iunet.training.environment import set_up_torch
 from iunet.training.finetune import (
     FinetuneSettings,
     read_masks,
@@ -23,6 +22,7 @@ from iunet.training.finetune import (
     split_members,
 )
 from iunet.training.loop import batches, n_batches, stream
+from iunet.training.support.environment import set_up_torch
 
 
 @pytest.fixture(autouse=True)
@@ -311,7 +311,7 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
         code = (
             f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
             "from pathlib import Path; from toy_run import Toy, result; import torch\n"
-            "from iunet.compiler import leave_out_compiler\n"
+            "from iunet.machine.compiler import leave_out_compiler\n"
             "torch.set_num_threads(1)\n"
             f"if {leave_out}: leave_out_compiler()\n"
             f"toy = Toy(Path({str(tmp_path / str(leave_out))!r})); toy.initialise()\n"
@@ -330,7 +330,7 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
 def test_torchvision_brings_the_compiler_back():
     """resnet18 is built after torch is set up, and its optimiser works."""
     code = (
-        "from iunet.training.environment import set_up_torch; set_up_torch('cpu', 1, 1)\n"
+        "from iunet.training.support.environment import set_up_torch; set_up_torch('cpu', 1, 1)\n"
         "from iunet.networks import NetworkSpec, build_network; import torch\n"
         "network = build_network(NetworkSpec('resnet18', 3, side=16, width=0.0625))\n"
         "optimiser = torch.optim.SGD(network.parameters(), lr=0.1, fused=True)\n"

@@ -64,7 +64,7 @@ def test_demo_and_paper_have_separate_roots():
 def test_planning_imports_nothing_heavy():
     """Every start and every job parses the Snakefile, and with it these modules."""
     code = (
-        "import sys, iunet.config, iunet.data.sources, iunet.science_version as s\n"
+        "import sys, iunet.runs.config, iunet.data.sources, iunet.runs.versions as s\n"
         "s.science_version('iunet.data.split')\n"
         "print(sorted({'torch', 'pandas', 'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)))"
     )

@@ -16,11 +16,11 @@ import torch
 
 from iunet.artifacts import write_arrays, write_json
 from iunet.data.preprocess import Numeric, Preprocessing
-from iunet.pruning import prune_supernet
-from iunet.training.environment import set_up_torch
+from iunet.method.pruning import prune_supernet
 from iunet.training.finetune import FinetuneSettings, finetune
 from iunet.training.initial import write_initial
 from iunet.training.supernet import SupernetSettings, train_supernet
+from iunet.training.support.environment import set_up_torch
 
 AUGMENT = {"corruption": 0.6}
 NETWORK = {"width": 16, "depth": 2}

@@ -13,8 +13,8 @@ from iunet.baselines.cocktail.space import from_parameters, suggest
 from iunet.baselines.cocktail.train import fit, load_model, predict_probabilities, save_model
 from iunet.baselines.learner import Attempt, Machine, Table
 from iunet.data.load import Part, joined, load_part, make_inputs
-from iunet.evaluation.metrics import balanced_accuracy
-from iunet.training.checkpoint import Checkpoint
+from iunet.scoring.metrics import balanced_accuracy
+from iunet.training.support.checkpoint import Checkpoint
 
 __all__ = ["Learner", "suggest"]
 

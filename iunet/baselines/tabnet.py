@@ -20,11 +20,11 @@ from torch import Tensor, nn
 from iunet.artifacts import read_arrays
 from iunet.baselines.learner import Attempt, Machine, Table
 from iunet.data.load import Part, joined, load_part
-from iunet.evaluation.metrics import balanced_accuracy
 from iunet.networks import state_tensors
-from iunet.training.checkpoint import Checkpoint
+from iunet.scoring.metrics import balanced_accuracy
 from iunet.training.initial import write_tensors
 from iunet.training.loop import Training, check_weights, n_batches, predict, stream, train
+from iunet.training.support.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     import optuna

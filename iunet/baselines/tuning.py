@@ -120,6 +120,6 @@ def _checkpoint(method: str, model: str, identity: dict[str, Any]) -> Any:
     """Of methods that train with torch; XGBoost's refit takes seconds."""
     if method == "xgb":
         return None
-    from iunet.training.checkpoint import Checkpoint
+    from iunet.training.support.checkpoint import Checkpoint
 
     return Checkpoint(Path(model).with_name("refit.checkpoint"), identity)

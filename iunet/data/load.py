@@ -15,9 +15,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Generator, Tensor
 
-from iunet.augment import Transform, compose, scarf, vision_transforms
 from iunet.data.preprocess import Preprocessing
 from iunet.errors import UserError, one_line
+from iunet.method.augment import Transform, compose, scarf, vision_transforms
 
 
 @dataclass

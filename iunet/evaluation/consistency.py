@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor, nn
 
-from iunet.augment import Transform
 from iunet.data.load import Inputs, Part
+from iunet.method.augment import Transform
 from iunet.networks import Network
 from iunet.training.loop import EVALUATION_BATCH, predict, stream
 

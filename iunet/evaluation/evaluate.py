@@ -12,13 +12,13 @@ from safetensors.torch import load_file
 from iunet.artifacts import read_json, write_json
 from iunet.data.load import Inputs, Part, load_part, make_inputs
 from iunet.evaluation.consistency import consistency
-from iunet.evaluation.metrics import classification_metrics
 from iunet.evaluation.sizes import sizes
+from iunet.method.pruning import lottery_ticket
 from iunet.networks import Network, NetworkSpec, build_network
-from iunet.pruning import lottery_ticket
-from iunet.training.environment import describe_environment
+from iunet.scoring.metrics import classification_metrics
 from iunet.training.finetune import read_masks, read_members
 from iunet.training.loop import predict, stream
+from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import torch
 from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import latency_columns, measure_latency
 from iunet.networks import NetworkSpec, build_network
-from iunet.training.environment import describe_environment, set_up_torch
 from iunet.training.finetune import read_masks, read_members
+from iunet.training.support.environment import describe_environment, set_up_torch
 
 
 def measure_chosen(

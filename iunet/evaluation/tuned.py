@@ -7,8 +7,8 @@ from typing import Any
 
 from iunet.artifacts import read_json, write_json
 from iunet.baselines.learner import Machine, Table, learner_module
-from iunet.device import describe_machine
-from iunet.evaluation.metrics import classification_metrics
+from iunet.machine.device import describe_machine
+from iunet.scoring.metrics import classification_metrics
 
 log = logging.getLogger(__name__)
 PACKAGES = {"xgb": ["xgboost"], "tabnet": ["torch", "pytorch-tabnet"], "mlp_c": ["torch"]}

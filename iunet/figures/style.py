@@ -22,7 +22,7 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.transforms import Bbox
 
 from iunet.artifacts import atomic_path
-from iunet.tables.render import write_csv
+from iunet.tables.render.forms import write_csv
 
 PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
 COLUMN_WIDTH = 3.4  # inches: one column of it

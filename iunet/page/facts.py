@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from iunet.job_times import job_times
+from iunet.machine.job_times import job_times
 from iunet.page.bundle import RunFacts
 
 

@@ -11,7 +11,7 @@ from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.paper import official_rows, paper_table
 from iunet.tables.document import VALUE, Cell, Column, PaperValue, Row, TableDocument, Value
-from iunet.tables.render import Rendered, write_csv, write_html, write_markdown, write_table
+from iunet.tables.render.forms import Rendered, write_csv, write_html, write_markdown, write_table
 
 YES, OFF_BY_ONE, NO = "yes", "off by one", "no"
 MISSING, NOT_IN_PAPER = "missing", "not in the paper"

@@ -14,7 +14,7 @@ from iunet.tables.data_statistics import subset_text
 from iunet.tables.document import TableDocument
 from iunet.tables.efficiency import efficiency
 from iunet.tables.frame import read_consistency, read_runs
-from iunet.tables.render import write_table
+from iunet.tables.render.forms import write_table
 from iunet.tables.scores import About
 from iunet.tables.tabular import metrics_tabular, table7
 from iunet.tables.vision import table1, table6

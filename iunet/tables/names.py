@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iunet.labels import dataset_label
-from iunet.runs import TUNED
+from iunet.runs.names import TUNED
 
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")
 METRICS = {

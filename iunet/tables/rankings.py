@@ -7,7 +7,7 @@ from typing import Any
 from iunet.artifacts import write_json
 from iunet.tables.document import read_document
 from iunet.tables.ranking import ranking_document
-from iunet.tables.render import write_table
+from iunet.tables.render.forms import write_table
 from iunet.tables.scores import About
 from iunet.tables.tabular import table2
 

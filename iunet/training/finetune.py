@@ -19,12 +19,10 @@ from torch import Tensor
 
 from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
 from iunet.data.load import load_part, make_inputs
-from iunet.evaluation.metrics import classification_metrics
+from iunet.method.objectives import supervised_loss
+from iunet.method.pruning import compress_weights, expand_weights, lottery_ticket, unpack_masks
 from iunet.networks import NetworkSpec, build_network, state_tensors
-from iunet.objectives import supervised_loss
-from iunet.pruning import compress_weights, expand_weights, lottery_ticket, unpack_masks
-from iunet.training.checkpoint import Checkpoint
-from iunet.training.environment import describe_environment
+from iunet.scoring.metrics import classification_metrics
 from iunet.training.loop import (
     Trained,
     Training,
@@ -35,6 +33,8 @@ from iunet.training.loop import (
     train,
     training_report,
 )
+from iunet.training.support.checkpoint import Checkpoint
+from iunet.training.support.environment import describe_environment
 
 
 @dataclass(frozen=True)

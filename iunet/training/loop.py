@@ -22,9 +22,9 @@ from torch import Generator, Tensor
 
 from iunet.data.load import Inputs, Part
 from iunet.errors import UserError
+from iunet.method.objectives import Parts
 from iunet.networks import Network, state_tensors
-from iunet.objectives import Parts
-from iunet.training.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
+from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
 
 log = logging.getLogger(__name__)
 EVALUATION_BATCH = 1024

@@ -13,14 +13,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from iunet.artifacts import read_json, write_json
-from iunet.baselines.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.data.load import load_part, make_inputs
 from iunet.errors import one_line
+from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
+from iunet.method.objectives import supernet_loss
+from iunet.method.pruning import proactive_initialisation
 from iunet.networks import Network, NetworkSpec, build_network, encoder_weights, state_tensors
-from iunet.objectives import supernet_loss
-from iunet.pruning import proactive_initialisation
-from iunet.training.checkpoint import Checkpoint
-from iunet.training.environment import describe_environment
 from iunet.training.initial import write_tensors
 from iunet.training.loop import (
     Diverged,
@@ -32,6 +30,8 @@ from iunet.training.loop import (
     train,
     training_report,
 )
+from iunet.training.support.checkpoint import Checkpoint
+from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.

@@ -10,9 +10,9 @@ from snakemake.utils import validate
 
 sys.path.insert(0, workflow.basedir)  # the package is also found where it is not installed
 
-from iunet import cluster, resources
+from iunet.machine import cluster, resources
 from iunet.artifacts import sha256
-from iunet.config import (
+from iunet.runs.config import (
     check_datasets,
     check_ranges,
     datasets_of_table,
@@ -22,10 +22,10 @@ from iunet.config import (
 )
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
-from iunet.device import gpus_per_training_job, resolve_device, visible_gpus
+from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.errors import UserError
-from iunet.experiments import cuts_by_supernet, entries, plan, plan_entry
-from iunet.runs import (
+from iunet.runs.entries import cuts_by_supernet, entries, plan, plan_entry
+from iunet.runs.names import (
     INITS,
     NETWORK_KIND,
     OBJECTIVES,
@@ -44,7 +44,7 @@ from iunet.runs import (
     variant_pattern,
 )
 from iunet.paper import paper_digest
-from iunet.requests import (
+from iunet.runs.requests import (
     NOT_FINISHED,
     Results,
     cost_requests,
@@ -54,8 +54,8 @@ from iunet.requests import (
     supernet_requests,
     trials_requests,
 )
-from iunet.science_version import digest, science_version
-from iunet.workload import data_size, network_size
+from iunet.runs.versions import digest, science_version
+from iunet.machine.workload import data_size, network_size
 
 # What a trial depends on. The code around it is left out: its trials stay true when that changes.
 LEARNER_CODE = {learner: science_version(f"iunet.baselines.{learner}") for learner in TUNED}
@@ -109,7 +109,7 @@ if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
     workflow.register_resource("gpu", visible_gpus())
 NO_GPU = cluster.no_gpu_message(config["device"])
 
-# Where runs lie (iunet/runs.py): the path of a supernet's seed, of a dense network's, of a tuned
+# Where runs lie (iunet/runs/names.py): the path of a supernet's seed, of a dense network's, of a tuned
 # baseline's, and of its study.
 SUPERNET_RUN = "runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/seed{seed}"
 DENSE_RUN = "runs/{dataset}/{network}/dense{init}{tuning}/seed{seed}"

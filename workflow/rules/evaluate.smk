@@ -119,7 +119,7 @@ rule choose:
         candidates=candidates_param,
         seeds=config["seeds"],
         metric=selection_metric,
-        code=science_version("iunet.selection"),
+        code=science_version("iunet.method.choice"),
     message:
         "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:

@@ -56,7 +56,7 @@ def supernet_id(wildcards):
 
 @remembered(*RUN[:-1])
 def mask_id(wildcards):
-    return digest(supernet_id(wildcards), science_version("iunet.pruning"))
+    return digest(supernet_id(wildcards), science_version("iunet.method.pruning"))
 
 
 @remembered(*RUN)

@@ -1,4 +1,4 @@
-# What a job needs of the machine (iunet/resources.py has the formulas), and what is checked before
+# What a job needs of the machine (iunet/machine/resources.py has the formulas), and what is checked before
 # anything starts.
 
 
@@ -91,7 +91,7 @@ def job_group(stage):
     return group
 
 
-# ---- for `make plan` (iunet/plan.py)
+# ---- for `make plan` (iunet/machine/cost.py)
 
 
 def cost_of(stage, wildcards):

@@ -23,7 +23,7 @@ rule prune:
     params:
         upstream=supernet_id,
         ratio=ratio_param,
-        code=science_version("iunet.pruning"),
+        code=science_version("iunet.method.pruning"),
     message:
         "Pruning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, to {wildcards.cut}"
     script:

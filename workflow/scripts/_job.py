@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
-from iunet.device import resolve_device  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
-from iunet.gpu_slot import claim_gpu  # noqa: E402
+from iunet.machine.device import resolve_device  # noqa: E402
+from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 
 
 def start(script: dict[str, Any]) -> Any:
@@ -70,7 +70,7 @@ def torch_device(snakemake: Any) -> Any:
     """
     if resolve_device(snakemake.config["device"]) == "cuda":
         claim_gpu()
-    from iunet.training.environment import set_up_torch
+    from iunet.training.support.environment import set_up_torch
 
     train = snakemake.config["train"]
     return set_up_torch(snakemake.config["device"], train["threads"], snakemake.threads)

@@ -4,7 +4,7 @@ from itertools import product
 
 from _job import start
 
-from iunet.selection import select
+from iunet.method.choice import select
 
 snakemake = start(globals())
 params, wildcards = snakemake.params, snakemake.wildcards

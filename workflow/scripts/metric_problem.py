@@ -3,7 +3,7 @@
 from _job import start
 
 from iunet.tables.metric_problem import metric_problem_document
-from iunet.tables.render import write_table
+from iunet.tables.render.forms import write_table
 
 snakemake = start(globals())
 

@@ -2,7 +2,7 @@
 
 from _job import run_name, start
 
-from iunet.pruning import prune_supernet
+from iunet.method.pruning import prune_supernet
 
 snakemake = start(globals())
 

@@ -21,7 +21,6 @@ from iunet.baselines.cocktail.settings import Cocktail
 from iunet.data.load import Inputs, Part
 from iunet.evaluation.consistency import set_batchnorm_statistics
 from iunet.networks import state_tensors
-from iunet.training.checkpoint import Checkpoint
 from iunet.training.finetune import (
     FinetuneSettings,
     read_members,
@@ -29,6 +28,7 @@ from iunet.training.finetune import (
     write_members,
 )
 from iunet.training.loop import Training, check_weights, predict, stream, train
+from iunet.training.support.checkpoint import Checkpoint
 
 State = dict[str, Tensor]
 

@@ -23,7 +23,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawImage
             f"'{dataset.location}', but only {', '.join(OFFICIAL_SIZES)} are known here."
         )
     os.environ.setdefault("TQDM_DISABLE", "1")  # its progress bar floods a log file
-    from iunet.torchvision_cpu import import_torchvision
+    from iunet.machine.torchvision_cpu import import_torchvision
 
     loader = getattr(import_torchvision().datasets, dataset.location)
 

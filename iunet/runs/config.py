@@ -7,7 +7,7 @@ from typing import Any
 
 from iunet.data.registry import ONLINE, Dataset, find, mirror_index
 from iunet.errors import UserError, nearest
-from iunet.experiments import datasets_named
+from iunet.runs.entries import datasets_named
 
 
 def restore_numbers(value: Any) -> Any:

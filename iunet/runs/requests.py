@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.experiments import Planned
-from iunet.runs import TUNED
+from iunet.runs.entries import Planned
+from iunet.runs.names import TUNED
 
 NOT_FINISHED = "not finished"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from iunet.artifacts import write_text
 from iunet.tables.document import Cell, Column, Row, TableDocument, write_document
-from iunet.tables.latex import latex
-from iunet.tables.view import Block, Text, View, view_of
+from iunet.tables.render.latex import latex
+from iunet.tables.render.view import Block, Text, View, view_of
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem;

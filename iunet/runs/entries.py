@@ -11,7 +11,7 @@ from typing import Any
 
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
-from iunet.runs import (
+from iunet.runs.names import (
     NETWORK_KIND,
     TUNED,
     Method,

@@ -1,7 +1,7 @@
 """How large data and networks are, known before anything is downloaded or built.
 
 Standard library only: Snakemake asks at every start, to tell a scheduler what a job will need
-(iunet/resources.py). A split that exists is read; before it does, the paper's tables 8 and 9 know
+(iunet/machine/resources.py). A split that exists is read; before it does, the paper's tables 8 and 9 know
 the paper's sets, and others get a typical size.
 """
 

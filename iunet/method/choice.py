@@ -8,7 +8,7 @@ from typing import Any
 
 from iunet.artifacts import read_json, write_json
 from iunet.errors import UserError
-from iunet.runs import l1_of, ratio_of
+from iunet.runs.names import l1_of, ratio_of
 
 
 def choose(candidates: list[dict[str, Any]]) -> dict[str, Any] | None:

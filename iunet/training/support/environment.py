@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from iunet import __version__
-from iunet.compiler import leave_out_compiler
-from iunet.device import resolve_device
 from iunet.errors import UserError
+from iunet.machine.compiler import leave_out_compiler
+from iunet.machine.device import resolve_device
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iunet.tables.view import Block, Text, View
+from iunet.tables.render.view import Block, Text, View
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -1,9 +1,9 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
-    python -m iunet.plan [--configfile config/demo.yaml] [--remaining] [TARGET ...]
+    python -m iunet.machine.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
     make plan
 
-Hours are the estimate by which jobs ask for time (iunet/resources.py), without its margins. The
+Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins. The
 jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables share
 counts in each of them, and once in the total.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
 COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{'hours':>11}{'longest':>10}{'memory':>10}"
 
@@ -137,7 +137,7 @@ def report(workflow: Any) -> str:
     others = (total.seconds - total.gpu_s) / 3600
     if device == "cuda":
         lines.append(f"of it {total.gpu_s / 3600:,.1f} GPU-hours and {others:,.1f} CPU-hours.")
-        lines.append("The GPU's speed is assumed, not measured (iunet/resources.py).")
+        lines.append("The GPU's speed is assumed, not measured (iunet/machine/resources.py).")
     else:
         threads = workflow.globals["config"]["train"]["threads"]
         lines.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")

@@ -25,7 +25,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.workload import Data, Size
+from iunet.machine.workload import Data, Size
 
 MARGIN = 3  # time asked for over time estimated: other processors, file systems, neighbours
 MEMORY_MARGIN = 1.5

@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 from typing import IO
 
-from iunet.device import gpu_ids
 from iunet.errors import UserError
+from iunet.machine.device import gpu_ids
 
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0

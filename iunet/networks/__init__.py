@@ -108,7 +108,7 @@ def _cnn(spec: NetworkSpec) -> Network:
 
 
 def _resnet18(spec: NetworkSpec) -> Network:
-    from iunet.torchvision_cpu import import_torchvision
+    from iunet.machine.torchvision_cpu import import_torchvision
 
     import_torchvision()
     from torchvision.models.resnet import BasicBlock, ResNet

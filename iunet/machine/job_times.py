@@ -1,6 +1,6 @@
 """Jobs and seconds of every rule, from the benchmark files that Snakemake leaves.
 
-python -m iunet.job_times results/demo
+python -m iunet.machine.job_times results/demo
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ import tokenize
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).parent
-PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.science_version"}
+PACKAGE = Path(__file__).parents[1]
+PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.runs.versions"}
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import functools
 import sys
 import types
 
-from iunet.compiler import bring_back_compiler
+from iunet.machine.compiler import bring_back_compiler
 
 MISSING_OPERATORS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
