@@ -1,0 +1,1 @@
+"""What the workflow asks of a machine: devices, memory, time, a scheduler."""

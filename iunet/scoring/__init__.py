@@ -1,0 +1,1 @@
+"""Predictions of networks, and the scores of predictions."""

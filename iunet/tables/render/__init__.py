@@ -1,0 +1,1 @@
+"""A table document as CSV, Markdown, HTML and LaTeX."""

@@ -1,0 +1,1 @@
+"""What a training needs and no number depends on: checkpoints, signals, progress, devices."""
