@@ -26,7 +26,7 @@ from iunet.baselines.cocktail.train import initial_network, make_training, sched
 from iunet.data.load import Part, TabularInputs  # noqa: E402
 from iunet.data.preprocess import Numeric, Preprocessing  # noqa: E402
 from iunet.method.objectives import supervised_loss  # noqa: E402
-from iunet.networks import NetworkSpec, build_network  # noqa: E402
+from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.finetune import FinetuneSettings, make_optimiser  # noqa: E402
 from iunet.training.loop import Training, stream, train  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
@@ -48,7 +48,11 @@ def random_table(rows: int, columns: int) -> tuple[Part, TabularInputs]:
 def mlp_tab_training(part: Part, prepare: TabularInputs) -> Training:
     """As the fine-tune stage sets it up, without a mask and without validation."""
     torch.manual_seed(0)
-    network = build_network(NetworkSpec("mlp_tab", N_CLASSES, n_inputs=part.raw.shape[1]))
+    network = build_network(
+        NetworkSpec(
+            "mlp_tab", N_CLASSES, n_inputs=part.raw.shape[1], options={"width": 512, "depth": 9}
+        )
+    )
 
     def loss(rows):
         value = supervised_loss(network(prepare.prepare(part.raw[rows])), part.labels[rows])

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from iunet.data.load import Part, VisionInputs  # noqa: E402
 from iunet.machine.torchvision_cpu import import_torchvision  # noqa: E402
 from iunet.method.objectives import nce_loss, supernet_loss, supervised_loss  # noqa: E402
-from iunet.networks import NetworkSpec, build_network  # noqa: E402
+from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.loop import batches  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 

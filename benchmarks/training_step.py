@@ -25,13 +25,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from iunet.method.objectives import supernet_loss  # noqa: E402
-from iunet.networks import NetworkSpec, build_network  # noqa: E402
+from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 BATCH = 128
 SPECS = {
-    "mlp_tab": NetworkSpec("mlp_tab", 10, n_inputs=216),
-    "mlp_vis": NetworkSpec("mlp_vis", 10, side=32, alpha=8),
+    "mlp_tab": NetworkSpec("mlp_tab", 10, n_inputs=216, options={"width": 512, "depth": 9}),
+    "mlp_vis": NetworkSpec("mlp_vis", 10, side=32, options={"alpha": 8}),
 }
 
 

@@ -3,6 +3,10 @@
 An artifact is written under a temporary name in its own folder and renamed when complete, so a
 reader sees the old file, the whole new file, or none. Arrays are safetensors, tables Parquet, and
 everything else JSON.
+
+JSON and safetensors hold checksums of their own content, which every reading compares, and whose
+they are (iunet/provenance.py). Other files (Parquet, CSV, pictures) stand with their checksum in
+the JSON beside them.
 """
 
 from __future__ import annotations
@@ -13,16 +17,22 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError, one_line
+from iunet.provenance import Code, Identity, joined_code, refuse_foreign
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+PROVENANCE = "provenance"
+AGAIN = (
+    "It is an artifact of the workflow: delete it and run the same command again to make it anew."
+)
 
 
 @contextlib.contextmanager
@@ -72,10 +82,95 @@ def explain_full_disk(error: BaseException, path: str | os.PathLike) -> None:
     ) from error
 
 
-def write_json(path: str | os.PathLike, content: dict[str, Any]) -> None:
-    """Write `content` as readable JSON; NaN and infinities are refused, they are not JSON."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+# ---- whose artifacts these are
+
+
+_provenance: dict[str, Any] = {}
+
+
+def sign(provenance: dict[str, Any]) -> None:
+    """Whatever this process writes from now on says that it is of this job."""
+    global _provenance
+    _provenance = provenance
+
+
+def check_inputs(expected: dict[str, Identity]) -> Code:
+    """Refuse files that are not of the runs they are taken for; the versions of code behind them.
+
+    `expected` are the identities by path. A file that cannot say whose it is counts if a JSON of
+    its own job, beside it and among these files, holds its checksum.
+    """
+    code: list[Code] = []
+    for path, wanted in expected.items():
+        if Path(path).suffix not in READERS:
+            continue
+        found = read_provenance(path)
+        refuse_foreign(path, wanted, found)
+        code.append(found.get("code", {}))
+        for name, checksum in found.get("files", {}).items():
+            beside = Path(path).with_name(name)
+            if str(beside) in expected and sha256(beside) != checksum:
+                raise UserError(
+                    f"{beside} is not the file that {path} describes (its sha256 differs). Delete "
+                    "both and run the same command again."
+                )
+    return joined_code(*code)
+
+
+def read_provenance(path: str | os.PathLike) -> Any:
+    """What an artifact says of itself; None if it says nothing."""
+    reader = READERS.get(Path(path).suffix)
+    return reader(path) if reader else None
+
+
+# ---- JSON
+
+
+def write_json(
+    path: str | os.PathLike, content: dict[str, Any], files: Iterable[str | os.PathLike] = ()
+) -> None:
+    """Write `content` as readable JSON; NaN and infinities are refused, they are not JSON.
+
+    `files` are files of the same job beside it that cannot hold a checksum themselves.
+    """
+    said = {"file": Path(path).name, "content": _json_digest(content), **_provenance}
+    if beside := {Path(file).name: sha256(file) for file in files}:
+        said["files"] = beside
+    whole = {**content, PROVENANCE: said}
+    text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(path, text + "\n")
+
+
+def _json_digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _load_json(path: Path) -> Any:
+    if not path.exists():
+        raise UserError(
+            f"{path} does not exist: run the stage of the workflow that makes it first."
+        )
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path} cannot be read as JSON ({one_line(error)}). {AGAIN}") from error
+
+
+def read_json(path: str | os.PathLike) -> dict[str, Any]:
+    """The content of a JSON artifact, without what it says of its job."""
+    content = _load_json(Path(path))
+    if not isinstance(content, dict):
+        raise UserError(f"{path} holds no JSON object, but {one_line(repr(content))}. {AGAIN}")
+    said = content.pop(PROVENANCE, None)
+    if isinstance(said, dict) and said.get("content") != _json_digest(content):
+        raise UserError(f"{path} is damaged: its content does not fit its checksum. {AGAIN}")
+    return content
+
+
+def _json_provenance(path: str | os.PathLike) -> Any:
+    content = _load_json(Path(path))
+    return content.get(PROVENANCE) if isinstance(content, dict) else None
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
@@ -83,46 +178,87 @@ def write_text(path: str | os.PathLike, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def read_json(path: str | os.PathLike) -> dict[str, Any]:
-    path = Path(path)
-    if not path.exists():
-        raise UserError(
-            f"{path} does not exist: run the stage of the workflow that makes it first."
-        )
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path} cannot be read as JSON ({one_line(error)}). It is an artifact of the "
-            "workflow: delete it and run the same command again to make it anew."
-        ) from error
+# ---- arrays
 
 
-def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metadata: str) -> None:
+def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metadata: Any) -> None:
     """Write named arrays as safetensors, with the metadata as JSON in the header."""
     import numpy as np
     from safetensors.numpy import save_file
 
     # safetensors writes the memory as it lies: a transposed view would come back scrambled.
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    said = {
+        "file": Path(path).name,
+        "sha256": {name: _array_digest(array) for name, array in contiguous.items()},
+        **_provenance,
+    }
     with atomic_path(path) as temporary:
         # One entry only: safetensors writes several in random order, and files would differ.
-        header = {"iunet": json.dumps(metadata, sort_keys=True)}
+        header = {"iunet": json.dumps({**metadata, PROVENANCE: said}, sort_keys=True)}
         save_file(contiguous, temporary, metadata=header)
 
 
 def read_arrays(path: str | os.PathLike, *names: str) -> dict[str, np.ndarray]:
     """Read the named arrays (all, if none is named) of a safetensors file."""
+    return read_arrays_and_metadata(path, *names)[0]
+
+
+def read_arrays_and_metadata(
+    path: str | os.PathLike, *names: str
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays, once they are found to be as they were written, and what `write_arrays` got."""
+    with _opened(path) as (file, header):
+        arrays = {name: file.get_tensor(name) for name in names or file.keys()}
+    checksums = (header.pop(PROVENANCE, None) or {}).get("sha256", {})
+    for name, array in arrays.items():
+        if name in checksums and _array_digest(array) != checksums[name]:
+            raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
+    return arrays, header
+
+
+def _array_digest(array: np.ndarray) -> str:
+    return hashlib.sha256(array.reshape(-1).view("u1")).hexdigest()
+
+
+def _arrays_provenance(path: str | os.PathLike) -> Any:
+    with _opened(path) as (_, header):
+        return header.get(PROVENANCE)
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A safetensors file and its header."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in names or file.keys()}
-    except (OSError, SafetensorError) as error:
+            header = json.loads((file.metadata() or {}).get("iunet", "{}"))
+            yield file, header if isinstance(header, dict) else {}
+    except (OSError, SafetensorError, ValueError, KeyError) as error:
         raise UserError(
-            f"{path} cannot be read as safetensors ({one_line(error)}). It is an artifact of the "
-            "workflow: delete it and run the same command again to make it anew."
+            f"{path} cannot be read as safetensors ({one_line(error)}). {AGAIN}"
         ) from error
+
+
+def write_tensors(
+    path: str | os.PathLike, tensors: dict[str, torch.Tensor], **metadata: Any
+) -> None:
+    """`write_arrays` of tensors on any device."""
+    write_arrays(path, {name: t.detach().cpu().numpy() for name, t in tensors.items()}, **metadata)
+
+
+def read_tensors(
+    path: str | os.PathLike, device: torch.device | str = "cpu"
+) -> dict[str, torch.Tensor]:
+    """`read_arrays` as tensors on a device."""
+    import torch
+
+    arrays = read_arrays(path)
+    return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+
+
+# ---- other files
 
 
 def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
@@ -139,3 +275,6 @@ def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, 
 def sha256(path: str | os.PathLike) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+READERS = {".json": _json_provenance, ".safetensors": _arrays_provenance}

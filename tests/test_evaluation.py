@@ -19,7 +19,7 @@ from iunet.evaluation.consistency import consistency, set_batchnorm_statistics
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
 from iunet.evaluation.sizes import sizes
 from iunet.method.choice import choose, select
-from iunet.networks import NetworkSpec, build_network, initialise
+from iunet.networks.network import NetworkSpec, build_network, initialise
 from iunet.scoring.metrics import classification_metrics
 
 
@@ -78,7 +78,7 @@ def test_constant_predictor_is_consistent_with_one_label():
 
 def test_batchnorm_statistics_are_those_of_the_train_split():
     network = initialise(
-        NetworkSpec("mlp_tab", 3, n_inputs=4, width=8, depth=1), "torch_default", 0
+        NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 1}), "torch_default", 0
     )
     raw = torch.randn(500, 4)
     set_batchnorm_statistics(network, PlainInputs(), Part(raw, torch.zeros(500)))
@@ -92,7 +92,7 @@ def test_batchnorm_statistics_are_those_of_the_train_split():
 def test_batchnorm_statistics_do_not_depend_on_the_order_of_the_rows():
     """Two batches of a file sorted by class: each alone has too small a variance."""
     network = initialise(
-        NetworkSpec("mlp_tab", 3, n_inputs=1, width=4, depth=1), "torch_default", 0
+        NetworkSpec("mlp_tab", 3, n_inputs=1, options={"width": 4, "depth": 1}), "torch_default", 0
     )
     raw = torch.cat([torch.full((1000, 1), -1.0), torch.full((1000, 1), 1.0)])
     set_batchnorm_statistics(network, PlainInputs(), Part(raw, torch.zeros(2000)))
@@ -101,7 +101,7 @@ def test_batchnorm_statistics_do_not_depend_on_the_order_of_the_rows():
 
 
 def test_sizes_by_hand():
-    spec = NetworkSpec("mlp_tab", 3, n_inputs=4, width=8, depth=2)
+    spec = NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2})
     network = build_network(spec)
     kept = {"encoder.0.weight": 10, "encoder.3.weight": 6}
     found = sizes(network, spec, kept, members=3)
@@ -122,7 +122,7 @@ def test_sizes_by_hand():
 
 
 def test_convolutions_are_used_at_every_pixel():
-    spec = NetworkSpec("cnn", 3, side=16, alpha=1)
+    spec = NetworkSpec("cnn", 3, side=16, options={"alpha": 1})
     network = build_network(spec)
     sides = [16, 8, 8, 4, 4, 2, 2, 1]
     channels = [3, 1, 2, 2, 4, 4, 8, 8, 16]

@@ -18,14 +18,14 @@ from iunet.evaluation.latency import (
     remove_dead_units,
 )
 from iunet.evaluation.measure import measure_run
-from iunet.networks import NetworkSpec, build_network, encoder_weights
+from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.tables.efficiency import MEASURED
 
 SPECS = {
-    "mlp_tab": NetworkSpec("mlp_tab", 3, n_inputs=7, width=24, depth=3),
-    "mlp_vis": NetworkSpec("mlp_vis", 3, side=8, alpha=1),
-    "cnn": NetworkSpec("cnn", 3, side=16, alpha=2),
-    "resnet18": NetworkSpec("resnet18", 3, side=32, width=0.125),
+    "mlp_tab": NetworkSpec("mlp_tab", 3, n_inputs=7, options={"width": 24, "depth": 3}),
+    "mlp_vis": NetworkSpec("mlp_vis", 3, side=8, options={"alpha": 1}),
+    "cnn": NetworkSpec("cnn", 3, side=16, options={"alpha": 2}),
+    "resnet18": NetworkSpec("resnet18", 3, side=32, options={"width": 0.125}),
 }
 
 
@@ -103,7 +103,7 @@ def test_sparsity_pays_where_it_should():
     """A wide layer with 1 % of its weights: the sparse product is faster than the dense one."""
     layer = nn.Linear(2048, 2048, bias=False)
     layer.weight.mul_(torch.rand_like(layer.weight) < 0.01)
-    spec = NetworkSpec("mlp_tab", 2, n_inputs=2048, width=2048, depth=2)
+    spec = NetworkSpec("mlp_tab", 2, n_inputs=2048, options={"width": 2048, "depth": 2})
     network = build_network(spec)
     masks = {
         name: np.random.default_rng(0).random(w.shape) < 0.01

@@ -12,22 +12,21 @@ from torch import nn
 from iunet.errors import UserError
 from iunet.method.objectives import supernet_loss
 from iunet.method.pruning import proactive_initialisation
-from iunet.networks import (
+from iunet.networks.batchnorm import two_views
+from iunet.networks.network import (
     NetworkSpec,
     build_network,
-    cnn_shapes,
     encoder_weights,
     initialise,
-    mlp_vis_widths,
     scaled_weights,
-    two_views,
 )
+from iunet.networks.shapes import cnn_shapes, mlp_vis_widths
 
 SPECS = {
-    "mlp_tab": NetworkSpec("mlp_tab", 4, n_inputs=7, width=16, depth=3),
-    "mlp_vis": NetworkSpec("mlp_vis", 4, side=16, alpha=1),
-    "cnn": NetworkSpec("cnn", 4, side=16, alpha=1),
-    "resnet18": NetworkSpec("resnet18", 4, side=16, width=0.0625),
+    "mlp_tab": NetworkSpec("mlp_tab", 4, n_inputs=7, options={"width": 16, "depth": 3}),
+    "mlp_vis": NetworkSpec("mlp_vis", 4, side=16, options={"alpha": 1}),
+    "cnn": NetworkSpec("cnn", 4, side=16, options={"alpha": 1}),
+    "resnet18": NetworkSpec("resnet18", 4, side=16, options={"width": 0.0625}),
 }
 
 
@@ -43,7 +42,9 @@ def test_mlp_vis_has_the_papers_size():
 
 
 def test_mlp_tab_has_nine_hidden_layers_of_512():
-    network = build_network(NetworkSpec("mlp_tab", 3, n_inputs=10))
+    network = build_network(
+        NetworkSpec("mlp_tab", 3, n_inputs=10, options={"width": 512, "depth": 9})
+    )
     shapes = [tuple(weight.shape) for weight in encoder_weights(network).values()]
     assert shapes == [(512, 10)] + [(512, 512)] * 8
     assert network.decoder.bias is not None
@@ -82,8 +83,8 @@ def unroll(kernel: torch.Tensor, side_in: int, side_out: int, stride: int) -> to
 @pytest.mark.parametrize(("side", "alpha"), [(16, 2), (8, 1), (32, 1)])
 def test_mlp_vis_contains_the_cnn(side, alpha):
     """A random cnn, unrolled into mlp_vis weights with its BatchNorm, is the same function."""
-    cnn = build_network(NetworkSpec("cnn", 5, side=side, alpha=alpha))
-    mlp = build_network(NetworkSpec("mlp_vis", 5, side=side, alpha=alpha))
+    cnn = build_network(NetworkSpec("cnn", 5, side=side, options={"alpha": alpha}))
+    mlp = build_network(NetworkSpec("mlp_vis", 5, side=side, options={"alpha": alpha}))
     cnn_layers = [m for m in cnn.encoder if not isinstance(m, (nn.ReLU, nn.Flatten))]
     mlp_layers = [m for m in mlp.encoder if not isinstance(m, (nn.ReLU, nn.Flatten))]
     for module in cnn_layers[1::2]:  # BatchNorm that does something
@@ -113,7 +114,9 @@ def test_resnet18_is_torchvisions():
 
     torch.manual_seed(3)
     theirs = resnet18(num_classes=10)
-    ours = initialise(NetworkSpec("resnet18", 10, side=32, width=1.0), "glorot", seed=3)
+    ours = initialise(
+        NetworkSpec("resnet18", 10, side=32, options={"width": 1.0}), "glorot", seed=3
+    )
     assert all(map(torch.equal, theirs.parameters(), ours.parameters()))
     x = torch.randn(2, 3, 32, 32)
     assert torch.equal(theirs.eval()(x), ours.eval()(x))
@@ -157,7 +160,7 @@ def test_initial_weights_depend_on_the_seed_alone():
     ("init", "std"), [("he_normal", np.sqrt(2 / 300)), ("glorot", np.sqrt(2 / 600))]
 )
 def test_other_initialisations(init, std):
-    spec = NetworkSpec("mlp_tab", 4, n_inputs=300, width=300, depth=2)
+    spec = NetworkSpec("mlp_tab", 4, n_inputs=300, options={"width": 300, "depth": 2})
     weight = next(iter(encoder_weights(initialise(spec, init, 0)).values()))
     assert weight.std().item() == pytest.approx(std, rel=0.02)
 

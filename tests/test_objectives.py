@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iunet.method.objectives import nce_loss, supernet_loss, supervised_loss
-from iunet.networks import NetworkSpec, initialise
+from iunet.networks.network import NetworkSpec, initialise
 
 
 def cosine(a, b) -> float:
@@ -67,7 +67,7 @@ def test_dead_representations_give_no_nan():
 )
 def test_objectives(objective, parts):
     network = initialise(
-        NetworkSpec("mlp_tab", 3, n_inputs=4, width=8, depth=2), "torch_default", 0
+        NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2}), "torch_default", 0
     )
     x, labels = torch.randn(10, 4), torch.arange(10) % 3
     x_g = torch.randn(10, 4)
@@ -82,6 +82,6 @@ def test_objectives(objective, parts):
 
 def test_sup_makes_no_transform():
     network = initialise(
-        NetworkSpec("mlp_tab", 3, n_inputs=4, width=8, depth=2), "torch_default", 0
+        NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2}), "torch_default", 0
     )
     supernet_loss(network, torch.randn(4, 4), torch.arange(4) % 3, pytest.fail, "sup", 1.0)

@@ -14,11 +14,12 @@ import pytest
 from toy_run import Toy, result
 
 from iunet.data.registry import Dataset, read_registry
+from iunet.data.sizes import Data, data_size
+from iunet.networks.catalog import network_entry
 from iunet.errors import UserError
 from iunet.evaluation.sizes import sizes
 from iunet.machine import gpu_slot, resources
-from iunet.machine.workload import Data, data_size, network_size
-from iunet.networks import NetworkSpec, build_network
+from iunet.networks.network import NetworkSpec, build_network
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
@@ -47,7 +48,7 @@ def test_networks_are_as_large_as_torch_builds_them(name, options, data):
         name, data.n_classes, n_inputs=0 if data.side else data.n_inputs, side=data.side, **options
     )
     network = build_network(spec)
-    built, ours = sizes(network, spec, {}, 1), network_size(name, options, data)
+    built, ours = sizes(network, spec, {}, 1), network_entry(name).size(options, data)
     assert ours.parameters == built["parameters"]
     assert ours.linear_flops + ours.conv_flops == built["flops_dense"]
 
@@ -72,8 +73,8 @@ def test_a_split_is_read_where_there_is_one(tmp_path):
 
 
 def test_costs_grow_with_what_they_depend_on():
-    size = network_size("mlp_vis", {"alpha": 8}, IMAGES)
-    small = network_size("mlp_vis", {"alpha": 2}, IMAGES)
+    size = network_entry("mlp_vis").size({"alpha": 8}, IMAGES)
+    small = network_entry("mlp_vis").size({"alpha": 2}, IMAGES)
     one = resources.supernet_cost(IMAGES, size, ILO, "cpu")
     assert one.seconds > resources.supernet_cost(IMAGES, small, ILO, "cpu").seconds
     assert one.mem_mb > resources.supernet_cost(IMAGES, small, ILO, "cpu").mem_mb
@@ -110,7 +111,7 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
     )
     seconds = time.monotonic() - began
     data = Data(100, 40, 40, 5, 3)
-    size = network_size("mlp_tab", {"width": 16, "depth": 2}, data)
+    size = network_entry("mlp_tab").size({"width": 16, "depth": 2}, data)
     settings = {"epochs": 200, "batch_size": 16, "objective": "ilo"}
     cost = resources.supernet_cost(data, size, settings, "cpu")
     assert float(output.stdout.split()[-1]) < resources.asked_mem_mb(cost, 1)
@@ -128,7 +129,7 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
 )
 def test_size_decides_how_jobs_are_grouped(tmp_path, dataset, network, options, device, expected):
     data = data_size(REGISTRY[dataset], str(tmp_path))
-    size = network_size(network, options, data)
+    size = network_entry(network).size(options, data)
     finetune = TABULAR if network == "mlp_tab" else {"epochs": 100, "batch_size": 128}
     costs = (
         resources.supernet_cost(data, size, ILO, device),

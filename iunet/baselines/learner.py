@@ -14,13 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from iunet.artifacts import read_arrays, read_json
+from iunet.baselines.catalog import LEARNERS
 from iunet.data.preprocess import Preprocessing
-
-MODULES = {
-    "xgb": "iunet.baselines.xgb",
-    "tabnet": "iunet.baselines.tabnet",
-    "mlp_c": "iunet.baselines.mlp_c",
-}
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class Learner(Protocol):
     ) -> dict[str, Any]:
         """Fit on train and valid, write the model; facts about it for the report.
 
-        `job` has the run's name, and where and how often a checkpoint is made.
+        `job` has the run's name, and its checkpoint (None for learners without torch).
         """
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
@@ -61,7 +56,7 @@ class Learner(Protocol):
 
 def learner_module(name: str) -> Any:
     """The module of a learner: `suggest(trial)` and the class `Learner`."""
-    return importlib.import_module(MODULES[name])
+    return importlib.import_module(LEARNERS[name].module)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from iunet.baselines.cocktail.space import from_parameters, suggest
 from iunet.baselines.cocktail.train import fit, load_model, predict_probabilities, save_model
 from iunet.baselines.learner import Attempt, Machine, Table
 from iunet.data.load import Part, joined, load_part, make_inputs
-from iunet.scoring.metrics import balanced_accuracy
+from iunet.scoring.scores import balanced_accuracy
 from iunet.training.support.checkpoint import Checkpoint
 
 __all__ = ["Learner", "suggest"]
@@ -31,8 +31,8 @@ class Learner:
             self.parts[name] = load_part(self.table.files[name], self.device)
         return self.parts[name]
 
-    def inputs(self, rows: Part) -> Any:
-        return make_inputs(self.preprocessing, None, rows)
+    def inputs(self) -> Any:
+        return make_inputs(self.preprocessing, self.device)
 
     def try_out(self, parameters: dict[str, Any], seed: int) -> Attempt:
         train, valid = self.part("train"), self.part("valid")
@@ -42,7 +42,7 @@ class Learner:
             cocktail,
             train,
             valid,
-            self.inputs(train),
+            self.inputs(),
             self.table.n_classes,
             self.device,
             seed,
@@ -61,20 +61,18 @@ class Learner:
         model: str,
         run: str,
         checkpoint: Checkpoint,
-        checkpoint_s: float,
     ) -> dict[str, Any]:
         rows = joined(self.part("train"), self.part("valid"))
         fitted = fit(
             from_parameters(parameters, **self.settings),
             rows,
             None,
-            self.inputs(rows),
+            self.inputs(),
             self.table.n_classes,
             self.device,
             seed,
             run,
             checkpoint,
-            checkpoint_s,
         )
         facts = save_model(model, fitted.model)
         sizes = {key: facts[key] for key in ("parameters", "members")}
@@ -83,4 +81,4 @@ class Learner:
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
         rows = self.part(part)
         loaded = load_model(model, report["model"], self.device)
-        return predict_probabilities(loaded, self.inputs(rows), rows).argmax(dim=1).cpu().numpy()
+        return predict_probabilities(loaded, self.inputs(), rows).argmax(dim=1).cpu().numpy()

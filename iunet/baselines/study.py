@@ -210,7 +210,7 @@ def summarise(
         },
         "times": {"total_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
     }
-    write_json(output["study"], content)
+    write_json(output["study"], content, files=[output["trials"]])
 
 
 def within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial]:

@@ -17,13 +17,14 @@ import torch
 from pytorch_tabnet.tab_network import TabNet
 from torch import Tensor, nn
 
-from iunet.artifacts import read_arrays
+from iunet.artifacts import read_arrays, write_tensors
 from iunet.baselines.learner import Attempt, Machine, Table
 from iunet.data.load import Part, joined, load_part
-from iunet.networks import state_tensors
-from iunet.scoring.metrics import balanced_accuracy
-from iunet.training.initial import write_tensors
-from iunet.training.loop import Training, check_weights, n_batches, predict, stream, train
+from iunet.networks.network import state_tensors
+from iunet.scoring.prediction import predict
+from iunet.scoring.scores import balanced_accuracy
+from iunet.training.loop import Training, check_weights, n_batches, train
+from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class Learner:
             return bool(flags) or epoch - int(np.argmax(scores)) >= parameters["patience"]
 
         training.stop = stop
-        train(training, None, 0.0)
+        train(training)
         check_weights("trial", training.network)
         best = int(np.argmax(scores))
         if len(scores) == max_epochs and max_epochs - 1 - best < parameters["patience"]:
@@ -191,11 +192,10 @@ class Learner:
         model: str,
         run: str,
         checkpoint: Checkpoint,
-        checkpoint_s: float,
     ) -> dict[str, Any]:
         rows = joined(self.part("train"), self.part("valid"))
         training = self.training(parameters, rows, found["epochs"], seed, run)
-        trained = train(training, checkpoint, checkpoint_s)
+        trained = train(training, checkpoint)
         check_weights(run, training.network)
         write_tensors(model, state_tensors(training.network))
         n_parameters = sum(p.numel() for p in training.network.parameters())

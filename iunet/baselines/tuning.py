@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from iunet.artifacts import read_json, write_json
+from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
 from iunet.errors import UserError
+
+
+@dataclass(frozen=True)
+class RefitJob:
+    """What a refit is told beside its files and settings."""
+
+    run: str  # its name, for logs and reports
+    machine: Machine
+    identity: dict[str, Any]  # another run's checkpoint is refused
+    checkpoint_s: float = 60.0
+
+    def checkpoint(self, method: str, model: str, best: dict[str, Any]) -> Any:
+        """Of methods that train with torch; others refit in seconds.
+
+        Of the study its result counts: its file also holds times, which differ between equal ones.
+        """
+        if not LEARNERS[method].torch:
+            return None
+        from iunet.training.support.checkpoint import Checkpoint
+
+        path = Path(model).with_name("refit.checkpoint")
+        return Checkpoint(path, {**self.identity, "best": best}, self.checkpoint_s)
 
 
 def tune(
@@ -63,12 +87,9 @@ def refit(
     method: str,
     inputs: dict[str, str],
     output: dict[str, str],
-    run: str,
     settings: dict[str, Any],
     seed: int,
-    machine: Machine,
-    identity: dict[str, Any],
-    checkpoint_s: float,
+    job: RefitJob,
 ) -> None:
     """Fit the best parameters of a study on train and valid, with the rounds or epochs it found."""
     started = time.monotonic()
@@ -79,28 +100,24 @@ def refit(
             f"{inputs['study']} is the study of {study['method']} on '{study['dataset']}', not of "
             f"{method} on '{table.dataset}'. Delete it and run the same command again."
         )
-    learner = learner_module(method).Learner(table, settings, machine)
+    learner = learner_module(method).Learner(table, settings, job.machine)
     best = study["best"]
-    # Of the study its result counts: the file also holds times, which differ between equal studies.
-    files = {name: digest for name, digest in identity.get("inputs", {}).items() if name != "study"}
-    identity = {**identity, "inputs": files, "best": best}
+    checkpoint = job.checkpoint(method, output["model"], best)
     facts = learner.refit(
         best["parameters"],
         best["found"],
         seed,
         output["model"],
-        run=run,
-        checkpoint=_checkpoint(method, output["model"], identity),
-        checkpoint_s=checkpoint_s,
+        run=job.run,
+        checkpoint=checkpoint,
     )
     sizes, history = facts.pop("sizes"), facts.pop("history", [])
     report = {
-        "run": run,
+        "run": job.run,
         "dataset": table.dataset,
         "method": method,
         "seed": seed,
         "settings": settings,
-        "identity": identity,
         "parameters": best["parameters"],
         "found": best["found"],
         "flags": best["flags"],
@@ -113,13 +130,5 @@ def refit(
         "times": {"total_s": time.monotonic() - started, "tuning_s": study["times"]["total_s"]},
     }
     write_json(output["report"], report)
-    Path(output["model"]).with_name("refit.checkpoint").unlink(missing_ok=True)
-
-
-def _checkpoint(method: str, model: str, identity: dict[str, Any]) -> Any:
-    """Of methods that train with torch; XGBoost's refit takes seconds."""
-    if method == "xgb":
-        return None
-    from iunet.training.support.checkpoint import Checkpoint
-
-    return Checkpoint(Path(model).with_name("refit.checkpoint"), identity)
+    if checkpoint is not None:
+        checkpoint.remove()

@@ -16,7 +16,7 @@ from xgboost.callback import EarlyStopping, TrainingCallback
 
 from iunet.artifacts import read_arrays, write_arrays
 from iunet.baselines.learner import Attempt, Machine, Table
-from iunet.scoring.metrics import balanced_accuracy
+from iunet.scoring.scores import balanced_accuracy
 
 if TYPE_CHECKING:
     import optuna

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Generator, Tensor
 
+from iunet.artifacts import read_tensors
 from iunet.data.preprocess import Preprocessing
-from iunet.errors import UserError, one_line
 from iunet.method.augment import Transform, compose, scarf, vision_transforms
 
 
@@ -39,13 +38,7 @@ def joined(*parts: Part) -> Part:
 
 def load_part(path: str | Path, device: torch.device) -> Part:
     """One part of a split, on the device."""
-    try:
-        with safe_open(path, framework="pt", device=str(device)) as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise UserError(
-            f"{path} cannot be read ({one_line(error)}): make the split anew."
-        ) from error
+    tensors = read_tensors(path, device)
     if "images" in tensors:
         return Part(tensors["images"], tensors["labels"])
     raw = torch.cat([tensors["numeric"], tensors["categorical"].float()], dim=1)
@@ -55,15 +48,21 @@ def load_part(path: str | Path, device: torch.device) -> Part:
 class TabularInputs:
     """Raw columns to network inputs: numeric ones as they are, codes as one-hot groups."""
 
-    def __init__(self, preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part):
+    def __init__(
+        self,
+        preprocessing: dict[str, Any],
+        device: torch.device,
+        augment: dict[str, Any] | None = None,
+        train: Part | None = None,
+    ):
         fitted = Preprocessing.from_json(preprocessing)
         self.n_numeric = len(fitted.numeric)
         self.n_inputs = fitted.n_inputs
         widths = [0, *(column.width for column in fitted.categorical)]
         starts = self.n_numeric + torch.tensor(widths).cumsum(0)[:-1]
-        self.starts = starts.to(train.raw.device)
+        self.starts = starts.to(device)
         self.augment = augment
-        self.train = train.raw
+        self.train = None if train is None else train.raw
 
     def prepare(self, raw: Tensor) -> Tensor:
         if raw.shape[1] == self.n_numeric:
@@ -86,8 +85,14 @@ class TabularInputs:
 class VisionInputs:
     """uint8 images to inputs normalised by train's channel mean and std."""
 
-    def __init__(self, preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part):
-        shape, device = (1, -1, 1, 1), train.raw.device
+    def __init__(
+        self,
+        preprocessing: dict[str, Any],
+        device: torch.device,
+        augment: dict[str, Any] | None = None,
+        train: Part | None = None,
+    ):
+        shape = (1, -1, 1, 1)
         mean = torch.tensor(preprocessing["mean"], device=device).view(shape)
         std = torch.tensor(preprocessing["std"], device=device).view(shape)
         self.scale, self.shift = 1 / (255 * std), -mean / std
@@ -117,11 +122,24 @@ Inputs = TabularInputs | VisionInputs
 
 
 def make_inputs(
-    preprocessing: dict[str, Any], augment: dict[str, Any] | None, train: Part
+    preprocessing: dict[str, Any],
+    device: torch.device,
+    augment: dict[str, Any] | None = None,
+    train: Part | None = None,
 ) -> Inputs:
     """The way from raw batches to inputs.
 
-    `augment` is the config's `augment` section of the data's kind; None where g is not used.
+    Where g is used, `augment` is the config's `augment` section of the data's kind, and `train` are
+    the rows from which SCARF draws. Prediction needs neither.
     """
     kind = TabularInputs if preprocessing["kind"] == "tabular" else VisionInputs
-    return kind(preprocessing, augment, train)
+    return kind(preprocessing, device, augment, train)
+
+
+@dataclass
+class TrainingData:
+    """What a network is trained on, and rows on which its progress is seen, if there are any."""
+
+    train: Part
+    inputs: Inputs
+    valid: Part | None = None

@@ -42,6 +42,10 @@ class Dataset:
     ] = ()  # columns of a file that are categories though they look numeric
     declared_at: str = "the registry of data sets"  # file and line, for error messages
 
+    def row(self) -> dict[str, object]:
+        """What the registry says, without where it says it."""
+        return {column: getattr(self, column) for column in COLUMNS}
+
 
 def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
     """All data sets of the given CSV files, by name."""

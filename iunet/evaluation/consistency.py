@@ -1,4 +1,4 @@
-"""The consistency metric: how many predictions stay the same under a transform (SPEC section 6).
+"""The consistency metric: how many predictions stay the same under a transform.
 
 It is measured on *untrained* networks, the supernet θ† against the subnetwork mask ⊙ θ†, to see
 what the architecture alone preserves.
@@ -7,33 +7,13 @@ what the architecture alone preserves.
 from __future__ import annotations
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from iunet.data.load import Inputs, Part
 from iunet.method.augment import Transform
-from iunet.networks import Network
-from iunet.training.loop import EVALUATION_BATCH, predict, stream
-
-
-@torch.no_grad()
-def set_batchnorm_statistics(network: Network, inputs: Inputs, train: Part) -> None:
-    """Running statistics from one pass over the untransformed train rows.
-
-    An untrained network has none. All batches are of (nearly) one size, and count equally; rows
-    come in a random order, since in a file they are often sorted by class.
-    """
-    norms = [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None  # the plain average over batches
-    network.train()
-    device = train.raw.device
-    order = torch.randperm(len(train), generator=stream(0, "batchnorm", device), device=device)
-    for rows in order.tensor_split(-(-len(train) // EVALUATION_BATCH)):
-        network(inputs.prepare(train.raw[rows]))
-    for norm, momentum in zip(norms, momenta, strict=True):
-        norm.momentum = momentum
+from iunet.networks.network import Network
+from iunet.scoring.prediction import EVALUATION_BATCH, predict
+from iunet.training.statistics import set_batchnorm_statistics
 
 
 @torch.no_grad()

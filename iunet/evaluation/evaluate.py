@@ -1,4 +1,7 @@
-"""The evaluate stage, the only one that reads test data: a supernet and all its subnetworks."""
+"""The evaluate stages, the only ones that read test data: of a supernet, a subnetwork, a network.
+
+Each report is of one network and depends on nothing else that the config asks for.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 
-from iunet.artifacts import read_json, write_json
-from iunet.data.load import Inputs, Part, load_part, make_inputs
+from iunet.artifacts import read_json, read_tensors, write_json
+from iunet.data.load import Inputs, load_part, make_inputs
 from iunet.evaluation.consistency import consistency
 from iunet.evaluation.sizes import sizes
+from iunet.method.masks import read_masks
 from iunet.method.pruning import lottery_ticket
-from iunet.networks import Network, NetworkSpec, build_network
+from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.scoring.metrics import classification_metrics
-from iunet.training.finetune import read_masks, read_members
-from iunet.training.loop import predict, stream
+from iunet.scoring.prediction import mean_softmax
+from iunet.training.finetune import on, read_members
+from iunet.training.streams import stream
 from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)
@@ -35,32 +39,24 @@ class Evaluation:
         self.train, self.valid, self.test = (
             load_part(inputs[part], device) for part in ("train", "valid", "test")
         )
-        self.prepare: Inputs = make_inputs(read_json(inputs["preprocessing"]), augment, self.train)
+        preprocessing = read_json(inputs["preprocessing"])
+        self.prepare: Inputs = make_inputs(preprocessing, device, augment, self.train)
         self.network: Network = build_network(self.spec).to(device)
-        self.initial = load_file(inputs["initial"], device=str(device))
+        self.initial = read_tensors(inputs["initial"], device)
 
     def metrics(self, members: list[dict[str, torch.Tensor]]) -> dict[str, float]:
         """Validation and test metrics of the mean softmax over the members."""
         result = {}
         for name, part in {"valid": self.valid, "test": self.test}.items():
-            predicted = self._mean_softmax(members, part).argmax(dim=1).cpu().numpy()
+            probabilities = mean_softmax(self.network, members, self.prepare, part)
+            predicted = probabilities.argmax(dim=1).cpu().numpy()
             values = classification_metrics(part.labels.cpu().numpy(), predicted)
             result |= {f"{name}_{key}": value for key, value in values.items()}
         return result
 
-    def _mean_softmax(self, members: list[dict[str, torch.Tensor]], part: Part) -> torch.Tensor:
-        total = 0.0
-        for member in members:
-            self.network.load_state_dict(member)
-            total = total + predict(self.network, self.prepare, part).softmax(dim=1)
-        return total / len(members)
-
     def consistency(self, masks: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
         """Of the untrained mask ⊙ θ† (θ† itself without a mask)."""
-        on_device = {
-            k: torch.from_numpy(m).to(self.device, torch.float32) for k, m in masks.items()
-        }
-        self.network.load_state_dict(lottery_ticket(self.initial, on_device))
+        self.network.load_state_dict(lottery_ticket(self.initial, on(self.device, masks)))
         # The same draws for every network, so that they differ by the network alone.
         seed = self.description["seed"]
         names = self.prepare.single_transforms()
@@ -71,59 +67,48 @@ class Evaluation:
         kept = {name: int(mask.sum()) for name, mask in masks.items()}
         return sizes(self.network, self.spec, kept, members)
 
-    def report(self, run: str, results: list[dict[str, Any]], settings: dict[str, Any]):
-        return {
+    def write(self, path: str, run: str, result: dict[str, Any]) -> None:
+        """The report: whose result it is, and the result."""
+        _log(run, result)
+        head = {
             "run": run,
             "dataset": self.description["dataset"],
             "network": self.description["network"],
             "seed": self.description["seed"],
-            "settings": settings,
-            "results": results,
-            "environment": describe_environment(self.device),
         }
+        write_json(path, head | result | {"environment": describe_environment(self.device)})
 
 
 def evaluate_supernet(
-    inputs: dict[str, str],
-    subnetworks: list[dict[str, Any]],
-    output: str,
-    run: str,
-    augment: dict[str, Any],
-    settings: dict[str, Any],
-    device: torch.device,
+    inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """Evaluate a supernet without pruning, and its fine-tuned subnetworks (one per ratio).
-
-    Each of `subnetworks` has its name (`ratio8`) and paths of its mask, mask_report and weights.
-    """
+    """A trained supernet without pruning; its consistency is that of the untrained θ†."""
     evaluation = Evaluation(inputs, augment, device)
-    supernet = load_file(inputs["supernet"], device=str(device))
     failed = read_json(inputs["supernet_report"])["failed"]
-    results = [
-        {
-            "stage": "supernet",
-            "ratio": 1,
-            "failed": failed,
-            "metrics": {} if failed else evaluation.metrics([supernet]),
-            "consistency": evaluation.consistency({}),
-            "sizes": evaluation.sizes({}, members=1),
-            "disconnected": False,
-        }
-    ]
-    for subnetwork in subnetworks:
-        results.append(_evaluate_subnetwork(evaluation, subnetwork))
-    _log(run, results)
-    write_json(output, evaluation.report(run, results, settings))
+    supernet = read_tensors(inputs["supernet"], device)
+    result = {
+        "stage": "supernet",
+        "ratio": 1,
+        "failed": failed,
+        "metrics": {} if failed else evaluation.metrics([supernet]),
+        "consistency": evaluation.consistency({}),
+        "sizes": evaluation.sizes({}, members=1),
+        "disconnected": False,
+    }
+    evaluation.write(output, run, result)
 
 
-def _evaluate_subnetwork(evaluation: Evaluation, subnetwork: dict[str, Any]) -> dict[str, Any]:
-    masks = read_masks(subnetwork["mask"], subnetwork["mask_report"])
-    mask_report = read_json(subnetwork["mask_report"])
-    members = read_members(subnetwork["weights"], masks, evaluation.device)
+def evaluate_subnetwork(
+    inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
+) -> None:
+    """A fine-tuned subnetwork; its consistency is that of the untrained mask ⊙ θ†."""
+    evaluation = Evaluation(inputs, augment, device)
+    masks = read_masks(inputs["mask"], inputs["mask_report"])
+    mask_report = read_json(inputs["mask_report"])
+    members = read_members(inputs["weights"], masks, device)
     failed = mask_report["failed"]
-    return {
+    result = {
         "stage": "subnetwork",
-        "name": subnetwork["name"],
         "ratio": mask_report["ratio"],
         "failed": failed,
         "metrics": {} if failed else evaluation.metrics(members),
@@ -132,16 +117,11 @@ def _evaluate_subnetwork(evaluation: Evaluation, subnetwork: dict[str, Any]) -> 
         "disconnected": mask_report["disconnected"],
         "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
     }
+    evaluation.write(output, run, result)
 
 
-def evaluate_dense(
-    inputs: dict[str, str],
-    output: str,
-    run: str,
-    settings: dict[str, Any],
-    device: torch.device,
-) -> None:
-    """Evaluate a network that was trained by the fine-tune recipe without a mask."""
+def evaluate_dense(inputs: dict[str, str], output: str, run: str, device: torch.device) -> None:
+    """A network that was trained by the fine-tune recipe without a mask."""
     evaluation = Evaluation(inputs, None, device)
     members = read_members(inputs["weights"], {}, device)
     result = {
@@ -152,21 +132,17 @@ def evaluate_dense(
         "sizes": evaluation.sizes({}, len(members)),
         "disconnected": False,
     }
-    _log(run, [result])
-    write_json(output, evaluation.report(run, [result], settings))
+    evaluation.write(output, run, result)
 
 
-def _log(run: str, results: list[dict[str, Any]]) -> None:
-    for result in results:
-        metrics = result["metrics"]
-        if result["failed"]:
-            log.warning("%s %s failed: %s", run, result["stage"], result["failed"])
-            continue
-        log.info(
-            "%s %s ratio %s: test accuracy %.3f, balanced %.3f",
-            run,
-            result["stage"],
-            result["ratio"],
-            metrics["test_accuracy"],
-            metrics["test_balanced_accuracy"],
-        )
+def _log(run: str, result: dict[str, Any]) -> None:
+    if result["failed"]:
+        log.warning("%s %s failed: %s", run, result["stage"], result["failed"])
+        return
+    log.info(
+        "%s %s: test accuracy %.3f, balanced %.3f",
+        run,
+        result["stage"],
+        result["metrics"]["test_accuracy"],
+        result["metrics"]["test_balanced_accuracy"],
+    )

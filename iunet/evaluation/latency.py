@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from iunet.networks import Network, NetworkSpec
+from iunet.networks.network import Network, NetworkSpec
 
 BATCHES = (1, 128)
 Norm = nn.modules.batchnorm._BatchNorm
@@ -50,7 +50,7 @@ def measure_latency(
     forms = pruned_forms(network)
     result: dict[str, Any] = {"threads": 1, "repeats": repeats, "batches": {}}
     for batch in batches:
-        x = torch.randn(batch, *_input_shape(spec), generator=torch.Generator().manual_seed(0))
+        x = torch.randn(batch, *spec.input_shape(), generator=torch.Generator().manual_seed(0))
         with one_thread():
             times = _times({"dense": dense, **forms}, x, repeats, warm_up)
         dense_ms = times.pop("dense")
@@ -99,10 +99,6 @@ def _times(
             if step >= warm_up:
                 samples[name].append(1000 * (time.perf_counter() - start))
     return {name: median(values) for name, values in samples.items()}
-
-
-def _input_shape(spec: NetworkSpec) -> tuple[int, ...]:
-    return (spec.n_inputs,) if spec.name == "mlp_tab" else (spec.channels, spec.side, spec.side)
 
 
 # ---- forms of a network

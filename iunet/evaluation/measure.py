@@ -9,13 +9,14 @@ import torch
 
 from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import latency_columns, measure_latency
-from iunet.networks import NetworkSpec, build_network
-from iunet.training.finetune import read_masks, read_members
+from iunet.method.masks import read_masks
+from iunet.networks.network import NetworkSpec, build_network
+from iunet.training.finetune import read_members
 from iunet.training.support.environment import describe_environment, set_up_torch
 
 
 def measure_chosen(
-    selection: str,
+    choice: str,
     candidates: list[dict[str, str]],
     dense: str,
     description: str,
@@ -23,7 +24,7 @@ def measure_chosen(
     output: str,
 ) -> None:
     """Measure the candidate that was chosen; if none was, say so."""
-    chosen = read_json(selection)["chosen"]
+    chosen = read_json(choice)["chosen"]
     if chosen is None:
         write_json(output, {**run, "missing": "every candidate failed"})
         return

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from iunet.networks import Network, NetworkSpec, encoder_weights
+from iunet.networks.network import Network, NetworkSpec, encoder_weights
 
 
 @torch.no_grad()
@@ -22,9 +22,8 @@ def positions(network: Network, spec: NetworkSpec) -> dict[str, int]:
                 used[name] = out[0, 0].numel() if out.dim() == 4 else 1
 
             hooks.append(module.register_forward_hook(count))
-    shape = (spec.n_inputs,) if spec.name == "mlp_tab" else (spec.channels, spec.side, spec.side)
     network.eval()
-    network(torch.zeros(1, *shape, device=next(network.parameters()).device))
+    network(torch.zeros(1, *spec.input_shape(), device=next(network.parameters()).device))
     for hook in hooks:
         hook.remove()
     return used

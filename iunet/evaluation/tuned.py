@@ -6,12 +6,12 @@ import logging
 from typing import Any
 
 from iunet.artifacts import read_json, write_json
+from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
 from iunet.machine.device import describe_machine
 from iunet.scoring.metrics import classification_metrics
 
 log = logging.getLogger(__name__)
-PACKAGES = {"xgb": ["xgboost"], "tabnet": ["torch", "pytorch-tabnet"], "mlp_c": ["torch"]}
 
 
 def evaluate_tuned(
@@ -42,8 +42,11 @@ def evaluate_tuned(
         "dataset": table.dataset,
         "network": {"name": method},
         "seed": report["seed"],
-        "settings": {"budget": report["budget"], "trials": report["trials"]},
-        "results": [result],
-        "environment": describe_machine(machine.device, machine.threads, *PACKAGES[method]),
+        "budget": report["budget"],
+        "trials": report["trials"],
+        **result,
+        "environment": describe_machine(
+            machine.device, machine.threads, *LEARNERS[method].packages
+        ),
     }
     write_json(output, content)

@@ -36,6 +36,10 @@ QUANTILES = {0.5: "-", 0.875: (0, (3, 1.5))}  # and how their lines are drawn
 TAILS = (0.02, 0.9995)  # part of the weights of a panel below and above which nothing is shown
 
 
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    write_figure3(ask["requests"], output)
+
+
 def write_figure3(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
     """From `histograms.safetensors` files to the figure.
 

@@ -28,6 +28,10 @@ from iunet.labels import dataset_label, method_label
 COLUMNS = ("number", "state", "score", "seconds", "reason", "flags")
 
 
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    write_tuning_history(ask["requests"], output)
+
+
 def write_tuning_history(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
     """From the `trials.csv` files of one data set to the figure.
 

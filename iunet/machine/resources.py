@@ -23,14 +23,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from iunet.machine.workload import Data, Size
+if TYPE_CHECKING:
+    from iunet.data.sizes import Data
+    from iunet.networks.catalog import Size
+
 
 MARGIN = 3  # time asked for over time estimated: other processors, file systems, neighbours
 MEMORY_MARGIN = 1.5
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
-EVALUATION_BATCH = 1024  # as in iunet/training/loop.py
+EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,12 @@ def asked_minutes(cost: Cost, attempt: int) -> int:
 
 def download_cost(data: Data) -> Cost:
     """Reading, checking, writing (from a mirror 8 s and 0.3 GB for fashion-mnist); no network."""
-    return Cost(10 + data.n_rows * data.n_inputs / 2e6, 300 + 4 * _data_mb(data))
+    return Cost(10 + data.n_rows * data.n_inputs / 2e6, 300 + 4 * data_mb(data))
 
 
 def split_cost(data: Data) -> Cost:
     """Measured: 13 s and 0.5 GB for fashion-mnist (70,000 × 784), 4 s and 0.3 GB for others."""
-    return Cost(5 + data.n_rows * data.n_inputs / 5e6, 300 + 4 * _data_mb(data))
+    return Cost(5 + data.n_rows * data.n_inputs / 5e6, 300 + 4 * data_mb(data))
 
 
 def initial_cost(size: Size) -> Cost:
@@ -120,17 +123,17 @@ def epochs_and_members(settings: dict[str, Any]) -> tuple[int, int]:
     return sum(first * factor**k for k in range(cycles)), members
 
 
-def evaluate_cost(data: Data, size: Size, cuts: int, members: int, device: str) -> Cost:
-    """A supernet and its cuts: metrics on valid and test, consistency on train and test."""
+def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
+    """One network: metrics on valid and test, consistency on train and test."""
     speed = SPEEDS[device]
-    metrics = (1 + cuts * members) * (data.n_valid + data.n_test)
+    metrics = members * (data.n_valid + data.n_test)
     transforms = 4 if data.side else 1
-    passes = (1 + cuts) * (1 + transforms) * (data.n_train + data.n_test)
+    passes = (1 + transforms) * (data.n_train + data.n_test)
     augmented = passes * speed.augment_s if data.side else 0.0
     seconds = speed.start_s + (metrics + passes) * _forward(size, speed) + augmented
     copies = 4 + members
     activations = EVALUATION_BATCH * size.units * 4 / 1e6
-    memory = speed.base_mb + 2 * _data_mb(data) + copies * _mb(size.parameters) + activations
+    memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations
     return Cost(seconds, memory)
 
 
@@ -153,8 +156,8 @@ def size_class(supernet: Cost, finetune: Cost) -> str:
 
 GROUPS = {  # size → rule → group; jobs of one group that depend on each other are submitted as one
     "small": dict.fromkeys(
-        ("initialise", "supernet", "prune", "finetune", "evaluate", "train_dense",
-         "evaluate_dense"),
+        ("initialise", "supernet", "prune", "finetune", "evaluate", "evaluate_supernet",
+         "train_dense", "evaluate_dense"),
         "small",
     ),
     "medium": {
@@ -173,20 +176,6 @@ GROUPS = {  # size → rule → group; jobs of one group that depend on each oth
 
 
 TUNED_GROUPS = {"refit": "tuned", "evaluate_tuned": "tuned"}  # minutes each; a study is a job
-TRIAL = {  # learner: seconds of a trial on a CPU, and per train row × input; assumed
-    "xgb": (2.0, 4e-6),
-    "tabnet": (10.0, 3e-5),
-}
-
-
-def trial_cost(learner: str, data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
-    """One fit: for mlp_c a fine-tuning of its network, for the others by rows × inputs."""
-    if learner not in TRIAL:
-        return finetune_cost(data, size, settings, device)
-    fixed, each = TRIAL[learner]
-    faster = 5 if device == "cuda" and learner == "tabnet" else 1
-    seconds = fixed + data.n_train * data.n_inputs * each / faster
-    return Cost(seconds, SPEEDS[device].base_mb + 6 * _data_mb(data))
 
 
 def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> Cost:
@@ -208,7 +197,7 @@ def _training(
     seconds = speed.start_s + epochs * (epoch + data.n_valid * forward)
     units = max(3 * views * batch_size, EVALUATION_BATCH) * size.units
     activations = 2 * units * 4 / 1e6
-    memory = speed.base_mb + 2 * _data_mb(data) + copies * _mb(size.parameters) + activations
+    memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations
     return Cost(seconds, memory)
 
 
@@ -222,5 +211,5 @@ def _mb(parameters: int) -> float:
     return 4 * parameters / 1e6
 
 
-def _data_mb(data: Data) -> float:
+def data_mb(data: Data) -> float:
     return data.n_rows * data.bytes_per_row / 1e6

@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from iunet.networks import Network, two_views
+from iunet.networks.batchnorm import two_views
+from iunet.networks.network import Network
 
 OBJECTIVES = ("sup", "scl", "ilo")
 Parts = dict[str, Tensor]  # the terms of a loss, for the log

@@ -1,4 +1,4 @@
-"""PIS, one-shot global magnitude pruning, masks, and lottery-ticket reinitialisation (SPEC 1).
+"""PIS, one-shot global magnitude pruning, and lottery-ticket reinitialisation.
 
 Works on named arrays without torch, so the prune stage starts at once. Weights are dictionaries
 from the name of a tensor to a NumPy array; `names` are the encoder's Linear and Conv weights.
@@ -6,12 +6,13 @@ from the name of a tensor to a NumPy array; `names` are the encoder's Linear and
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
+from iunet.method.masks import mask_report, pack_masks
 
 Arrays = dict[str, np.ndarray]
 
@@ -76,105 +77,49 @@ def surviving_masks(weights: Arrays, names: list[str]) -> Arrays:
     return {name: weights[name] != 0 for name in names}
 
 
+@dataclass(frozen=True)
+class Pruned:
+    """A mask, and the one that the initial weights alone would give at the same size."""
+
+    masks: Arrays
+    initial_masks: Arrays
+
+    @property
+    def n_kept(self) -> int:
+        return sum(int(np.count_nonzero(mask)) for mask in self.masks.values())
+
+
+def prune(trained: Arrays, initial: Arrays, names: list[str], ratio: float | None) -> Pruned:
+    """The mask of a trained supernet at a ratio; without one, of the weights that survived."""
+    masks = (
+        surviving_masks(trained, names) if ratio is None else magnitude_masks(trained, names, ratio)
+    )
+    if ratio is None:
+        n = sum(mask.size for mask in masks.values())
+        ratio = n / max(sum(int(np.count_nonzero(mask)) for mask in masks.values()), 1)
+    return Pruned(masks, magnitude_masks(initial, names, ratio))
+
+
 def prune_supernet(
-    supernet: str | Path,
-    supernet_report: str | Path,
-    initial: str | Path,
-    description: str | Path,
-    ratio: float | None,
-    run: str,
-    output: dict[str, str],
+    inputs: dict[str, str], output: dict[str, str], run: str, ratio: float | None
 ) -> None:
     """The prune stage: the mask of a trained supernet, as packed bits, and a report on it.
 
-    Without a ratio the surviving weights are kept. `failed` in the report says why there is no
-    subnetwork, if there is none; the stages after it pass that on.
+    `failed` in the report says why there is no subnetwork, if there is none; the stages after it
+    pass that on.
     """
-    facts = read_json(description)
+    facts = read_json(inputs["description"])
     names = facts["encoder_weights"]
-    weights = read_arrays(supernet, *names)
-    masks = (
-        surviving_masks(weights, names) if ratio is None else magnitude_masks(weights, names, ratio)
-    )
-    n = sum(mask.size for mask in masks.values())
-    n_kept = sum(int(np.count_nonzero(mask)) for mask in masks.values())
-    same_size = ratio if ratio is not None else n / max(n_kept, 1)
-    initial_masks = magnitude_masks(read_arrays(initial, *names), names, same_size)
-    write_arrays(output["mask"], pack_masks(masks))
-    failed = read_json(supernet_report).get("failed")
+    trained, initial = (read_arrays(inputs[key], *names) for key in ("supernet", "initial"))
+    pruned = prune(trained, initial, names, ratio)
+    failed = read_json(inputs["supernet_report"]).get("failed")
     head = {
         "run": run,
         "dataset": facts["dataset"],
         "seed": facts["seed"],
         "ratio": ratio,
-        "failed": failed or (None if n_kept else "every weight died"),
+        "failed": failed or (None if pruned.n_kept else "every weight died"),
     }
     n_other = facts["n_parameters"] - facts["n_encoder_weights"]
-    write_json(output["report"], head | mask_report(masks, initial_masks, n_other))
-
-
-# ---- masks as artifacts
-
-
-def pack_masks(masks: Arrays) -> Arrays:
-    """One bit per weight."""
-    return {name: np.packbits(mask.reshape(-1)) for name, mask in masks.items()}
-
-
-def unpack_masks(packed: Arrays, shapes: dict[str, list[int]]) -> Arrays:
-    masks = {}
-    for name, shape in shapes.items():
-        bits = np.unpackbits(packed[name], count=int(np.prod(shape)))
-        masks[name] = bits.astype(bool).reshape(shape)
-    return masks
-
-
-def mask_report(masks: Arrays, initial_masks: Arrays, n_other_parameters: int) -> dict[str, Any]:
-    """What a mask does to the network, layer by layer.
-
-    `initial_masks` is the mask that θ† alone would give: an overlap of 1 means that training did
-    not change which weights are large (fully lazy).
-    """
-    layers = []
-    for name, mask in masks.items():
-        units = mask.reshape(len(mask), -1)
-        layers.append(
-            {
-                "weight": name,
-                "shape": list(mask.shape),
-                "kept": int(mask.sum()),
-                "density": float(mask.mean()),
-                "units": len(units),
-                "dead_units": int((~units.any(axis=1)).sum()),
-            }
-        )
-    n = sum(mask.size for mask in masks.values())
-    kept = sum(layer["kept"] for layer in layers)
-    common = sum(int((masks[name] & initial_masks[name]).sum()) for name in masks)
-    return {
-        "encoder_weights": n,
-        "kept_weights": kept,
-        "encoder_compression": n / kept if kept else None,
-        "model_compression": (n + n_other_parameters) / (kept + n_other_parameters),
-        "overlap_with_initial_mask": common / kept if kept else None,
-        "disconnected": any(layer["kept"] == 0 for layer in layers),
-        "layers": layers,
-    }
-
-
-# ---- weights of a pruned network as artifacts
-
-
-def compress_weights(state: Arrays, masks: Arrays) -> Arrays:
-    """Only what is kept of the masked weights, as vectors; the rest as it is."""
-    return {name: a[masks[name]] if name in masks else a for name, a in state.items()}
-
-
-def expand_weights(state: Arrays, masks: Arrays) -> Arrays:
-    """The reverse of `compress_weights`."""
-    expanded = dict(state)
-    for name, mask in masks.items():
-        full = np.zeros(mask.shape, dtype=state[name].dtype)
-        full[mask] = state[name]
-        expanded[name] = full
-    return expanded
+    write_arrays(output["mask"], pack_masks(pruned.masks))
+    write_json(output["report"], head | mask_report(pruned.masks, pruned.initial_masks, n_other))

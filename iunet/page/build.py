@@ -22,13 +22,15 @@ from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
 from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
 from iunet.page.findings import headline_findings
+from iunet.tables.ask import BEYOND, PAPER, SEARCHES
+from iunet.tables.catalog import TABLES, table_module
 from iunet.page.view import CLASSES, METRICS, table_view
 
-GROUPS = [  # heading, anchor, which tables
-    ("Tables of the paper", "paper-tables", is_papers),
-    ("Searches of appendix E.2", "searches", lambda table: table["id"].startswith("tuning_")),
-    ("Beyond the paper", "beyond", lambda table: True),
-]
+GROUPS = {  # the groups of tables in the order of the page: heading and anchor
+    PAPER: ("Tables of the paper", "paper-tables"),
+    SEARCHES: ("Searches of appendix E.2", "searches"),
+    BEYOND: ("Beyond the paper", "beyond"),
+}
 LARGEST_PDF = 2 * 2**20  # bytes; a larger one is not embedded
 
 
@@ -93,13 +95,15 @@ def json_for_html(content: Any) -> str:
 
 def grouped(tables: list[Document]) -> list[dict[str, Any]]:
     """The tables under their headings; groups without a table are left out."""
-    groups: list[dict[str, Any]] = [
-        {"title": title, "anchor": anchor, "tables": []} for title, anchor, _ in GROUPS
-    ]
+    groups: dict[str, dict[str, Any]] = {
+        name: {"title": title, "anchor": anchor, "tables": []}
+        for name, (title, anchor) in GROUPS.items()
+    }
     for document in tables:
-        place = next(i for i, (_, _, belongs) in enumerate(GROUPS) if belongs(document))
-        groups[place]["tables"].append(table_view(document))
-    return [group for group in groups if group["tables"]]
+        known = document["id"] in TABLES
+        group = table_module(document["id"]).GROUP if known else BEYOND
+        groups[group]["tables"].append(table_view(document))
+    return [group for group in groups.values() if group["tables"]]
 
 
 def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 from iunet.artifacts import read_json
 from iunet.page.build import write_page
 from iunet.page.facts import collect_facts
+from iunet.tables.ask import EVIDENCE
+from iunet.tables.catalog import table_module
 
 LIMITS = [
     "Runs on a CPU repeat bit by bit for the same number of threads; on a GPU nearly so.",
@@ -22,35 +24,39 @@ DEMO_NOTICE = (
 
 def make_page(
     tables: list[str],
-    evidence: str,
     figures: list[dict[str, Any]],
     evaluations: list[str],
-    config: dict[str, Any],
-    config_name: str,
-    unavailable: dict[str, str],
-    benchmarks: str,
+    run: dict[str, Any],
     project: Path,
     output: str,
 ) -> None:
-    """All tables, figures and facts on one page; captions come from reports/captions/."""
+    """All tables, figures and facts on one page; captions come from reports/captions/.
+
+    `run` has the config, its name, the data sets that could not be had, and the folder of
+    Snakemake's benchmarks.
+    """
     for figure in figures:
         figure["caption"] = figure_caption(project, figure["id"])
+    config = run["config"]
     facts = collect_facts(
-        config_name,
+        run["config_name"],
         config,
         project,
         [*tables, *evaluations],
         (read_json(path) for path in evaluations),
-        benchmarks,
+        run["benchmarks"],
     )
+    documents = {document["id"]: document for document in map(read_json, tables)}
+    groups = {name: table_module(name).GROUP for name in documents}
+    evidence = next((documents.pop(n) for n in list(documents) if groups[n] == EVIDENCE), None)
     bundle = {
         "notice": DEMO_NOTICE if config["stand_ins"] else None,
         "facts": vars(facts),
-        "tables": [read_json(path) for path in tables],
-        "evidence": read_json(evidence),
+        "tables": list(documents.values()),
+        "evidence": evidence,
         "figures": figures,
         "decisions": str(project / "reports" / "decisions.yaml"),
-        "unavailable": unavailable,
+        "unavailable": run["unavailable"],
         "limits": LIMITS,
     }
     write_page(bundle, output, project / "reports" / "page")

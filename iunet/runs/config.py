@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from pathlib import Path
 from typing import Any
 
 from iunet.data.registry import ONLINE, Dataset, find, mirror_index
 from iunet.errors import UserError, nearest
 from iunet.runs.entries import datasets_named
+from iunet.runs.methods import config_with_row, resolve_row, row_of_path
+from iunet.runs.names import SupernetName, base_network
+from iunet.runs.settings import Config, network_kind
 
 
 def restore_numbers(value: Any) -> Any:
@@ -26,6 +31,77 @@ def restore_numbers(value: Any) -> Any:
             return value
         return value if isinstance(literal, (dict, list, str)) else literal
     return value
+
+
+@functools.cache
+def _validator(schema: str) -> Any:
+    import jsonschema
+    import yaml  # both are Snakemake's own
+
+    content = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator(content)
+
+
+def check_schema(config: Config, schema: str, where: str = "") -> None:
+    """Refuse a config that the schema does not allow; `where` is said first."""
+    import jsonschema
+
+    try:
+        _validator(schema).validate(config)
+    except jsonschema.ValidationError as error:
+        raise UserError(where + explain_schema_error(error)) from None
+
+
+def check_rows(config: Config, pairs: set[tuple[str, str]], schema: str) -> None:
+    """What rows of `methods` change is checked as their defaults are; pairs: (method, network)."""
+    for method, network in sorted(pairs):
+        row = config["methods"][method]
+        if {"network", "supernet", "finetune"} & set(row):
+            where = f"With the changes of 'methods.{method}': "
+            check_schema(config_with_row(config, row, network), schema, where)
+
+
+def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], schema: str) -> None:
+    """Refuse the path of a run whose values a row of the config could not have.
+
+    `point` has network, seed, the run (a supernet's or dense network's name), and the cut if there
+    is one. Each run has one path, so a value that is written otherwise is refused too.
+    """
+    network, run, cut = point["network"], point["run"], point.get("cut")
+    parts = (dataset.name, network, run, f"seed{point['seed']}", cut)
+    path = f"The path runs/{'/'.join(part for part in parts if part)}"
+    kind = network_kind(network)
+    if kind != dataset.kind:
+        raise UserError(
+            f"{path}: {network} is for {kind} data, but '{dataset.name}' is a {dataset.kind} data "
+            "set."
+        )
+    check_seed(config, point["seed"], path, schema)
+    try:
+        row = row_of_path(network, run, cut)
+        changed = {**config, "methods": {**config["methods"], "path": row}}
+        if row.get("recipe") == "beta_lasso":
+            l1 = SupernetName.parse(run).l1
+            changed["beta_lasso"] = {**config["beta_lasso"], "l1": [l1]}
+        method = resolve_row(changed, "path", row, base_network(network))
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    where = f"{path} asks for what the config could not have. "
+    check_schema(changed, schema, where)
+    check_schema(config_with_row(changed, row, base_network(network)), schema, where)
+    expected = (method.network, method.supernets[0], *(method.cuts if cut else ()))
+    if expected != (network, run, *((cut,) if cut else ())):
+        raise UserError(
+            f"{path} is not how that run is written: each run has one path, and this one's is "
+            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(point['seed'])}"
+            f"{'/' + expected[2] if cut else ''}."
+        )
+
+
+def check_seed(config: Config, seed: str, path: str, schema: str) -> None:
+    check_schema({**config, "seeds": [int(seed)]}, schema, f"{path}: ")
+    if str(int(seed)) != seed:
+        raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")
 
 
 def explain_schema_error(error: Any) -> str:
@@ -66,11 +142,6 @@ def check_ranges(config: dict) -> None:
                 f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
                 "starts with its smaller value."
             )
-
-
-def datasets_of_table(config: dict, table: str) -> list[str]:
-    """The data sets a table shows: listed under tables.<table>.datasets, or a group's name."""
-    return datasets_named(config, config["tables"][table]["datasets"], f"tables.{table}.datasets")
 
 
 def check_datasets(config: dict, registry: dict[str, Dataset]) -> None:

@@ -1,24 +1,24 @@
-"""Which methods run on which data: the tables, figures and experiments of the config.
+"""What a config asks for: its tables, figures and experiments as cells, and where results lie.
 
-Imported at every start of Snakemake: standard library only.
+An entry is a table, figure or experiment of the config, named by its key (`tables.table1`). A cell
+is a method on a data set; with a seed it is a run.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
-from iunet.runs.names import (
-    NETWORK_KIND,
-    TUNED,
-    Method,
-    method_parameters,
-    ratio_of,
-    resolve_method,
-)
+from iunet.networks.catalog import NETWORKS
+from iunet.runs import paths
+from iunet.runs.methods import Method, method_parameters, resolve_method
+from iunet.runs.names import CutName, base_network
+from iunet.runs.settings import Config, network_kind, study_folder
 
 # What the paper fixes of its tables: for them, a config names data sets only.
 FIXED = {
@@ -32,17 +32,18 @@ FIXED = {
     ),
 }
 DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
+NOT_FINISHED = "not finished"
 
 
 @dataclass(frozen=True)
-class Planned:
+class Cell:
     """A method on a data set."""
 
     dataset: str
     method: Method
 
 
-def datasets_named(config: dict, asked: str | list[str], key: str) -> list[str]:
+def datasets_named(config: Config, asked: str | list[str], key: str) -> list[str]:
     """Data sets by name, or by the name of their group; a list may have both."""
     names: dict[str, None] = {}
     for entry in [asked] if isinstance(asked, str) else asked:
@@ -55,7 +56,7 @@ def datasets_named(config: dict, asked: str | list[str], key: str) -> list[str]:
     return list(names)
 
 
-def entries(config: dict) -> dict[str, dict[str, Any]]:
+def entries(config: Config) -> dict[str, dict[str, Any]]:
     """Every table, figure and experiment that has runs, by its key in the config."""
     found = {}
     for section in ("tables", "figures", "experiments"):
@@ -66,17 +67,17 @@ def entries(config: dict) -> dict[str, dict[str, Any]]:
     return found
 
 
-def plan(config: dict, registry: dict[str, Dataset]) -> list[Planned]:
+def all_cells(config: Config, registry: dict[str, Dataset]) -> list[Cell]:
     """Every method of every table, figure and experiment on every data set, each once."""
-    planned: dict[Planned, None] = {}
+    cells: dict[Cell, None] = {}
     for key in entries(config):
-        planned |= dict.fromkeys(plan_entry(config, registry, key))
-    _refuse_ambiguous(config, {entry.method for entry in planned})
-    return list(planned)
+        cells |= dict.fromkeys(cells_of(config, registry, key))
+    _refuse_ambiguous(config, {cell.method for cell in cells})
+    return list(cells)
 
 
-def plan_entry(config: dict, registry: dict[str, Dataset], key: str) -> list[Planned]:
-    """The runs of one table, figure or experiment, such as `tables.table1`.
+def cells_of(config: Config, registry: dict[str, Dataset], key: str) -> list[Cell]:
+    """The cells of one table, figure or experiment, such as `tables.table1`.
 
     Each data set runs on those of the entry's networks that are for its kind.
     """
@@ -87,33 +88,38 @@ def plan_entry(config: dict, registry: dict[str, Dataset], key: str) -> list[Pla
     pairs = FIXED.get(key) or [(n, m) for n in networks for m in entry["methods"]]
     _check_pairs(config, registry, key, datasets, pairs)
     kinds = {registry[dataset].kind for dataset in datasets}
-    planned: dict[Planned, None] = {}
+    cells: dict[Cell, None] = {}
     for network, method_name in pairs:
-        if NETWORK_KIND[network] not in kinds:
+        if network_kind(network) not in kinds:
             continue  # a row may change keys that only networks of the other kind have
         method = resolve_method(config, method_name, network)
         for dataset in datasets:
-            if registry[dataset].kind == NETWORK_KIND[network]:
-                planned[Planned(dataset, method)] = None
-    return list(planned)
+            if registry[dataset].kind == network_kind(network):
+                cells[Cell(dataset, method)] = None
+    return list(cells)
 
 
 def _check_pairs(
-    config: dict,
+    config: Config,
     registry: dict[str, Dataset],
     key: str,
     datasets: list[str],
     pairs: Iterable[tuple[str, str]],
 ) -> None:
-    """Every method exists, and every data set has a network for its kind."""
-    for _, method in pairs:
+    """Every network and method exists, and every data set has a network for its kind."""
+    for network, method in pairs:
         if method not in config["methods"]:
             raise UserError(
                 f"The config key '{key}.methods' names '{method}', which is not a method."
                 f"{nearest(method, config['methods'])}"
             )
-    kinds = {NETWORK_KIND[network] for network, _ in pairs}
-    tuned = [m for _, m in pairs if config["methods"][m].get("recipe") in TUNED]
+        if network not in NETWORKS or network not in config["networks"]:
+            raise UserError(
+                f"The config key '{key}.networks' names '{network}', which is not a network."
+                f"{nearest(network, NETWORKS)}"
+            )
+    kinds = {network_kind(network) for network, _ in pairs}
+    tuned = [m for n, m in pairs if resolve_method(config, m, n).tuned]
     for dataset in datasets:
         kind = registry[dataset].kind
         if kind not in kinds:
@@ -129,13 +135,14 @@ def _check_pairs(
             )
 
 
-def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
+def _refuse_ambiguous(config: Config, methods: set[Method]) -> None:
     """Two rows that differ, but would write to one path, are an error."""
     seen: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
     for method in sorted(methods, key=lambda method: (method.name, method.network)):
         parameters = method_parameters(config, method)
+        options = CutName.parse(method.cuts[0]).options if method.cuts else ""
         for supernet in method.supernets:
-            path = (method.network, supernet, method.tuning())
+            path = (method.network, supernet, options)
             other, theirs = seen.setdefault(path, (method.name, parameters))
             different = [key for key in parameters if parameters[key] != theirs[key]]
             if different:
@@ -146,17 +153,124 @@ def _refuse_ambiguous(config: dict, methods: set[Method]) -> None:
                 )
 
 
-def cuts_by_supernet(planned: list[Planned]) -> dict[tuple[str, str, str], list[str]]:
-    """By (data set, network, supernet): all cuts that some method wants of it, in ascending order.
+class Benchmark:
+    """A checked config with its data sets: which cells it has, and where their results lie."""
 
-    A supernet that no method has is not there; one that is not pruned has an empty list.
-    """
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for run in planned:
-        for supernet in run.method.supernets:
-            point = (run.dataset, run.method.network, supernet)
-            found.setdefault(point, set()).update(run.method.cuts)
-    return {
-        point: sorted(cuts, key=lambda cut: (ratio_of(cut) or 0, cut))
-        for point, cuts in found.items()
-    }
+    def __init__(
+        self,
+        config: Config,
+        registry: dict[str, Dataset],
+        unavailable: dict[str, str] | None = None,
+    ):
+        self.config, self.registry = config, registry
+        self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
+        self.root: str = config["results"]
+        self.seeds: list[int] = config["seeds"]
+        self.all_cells = all_cells(config, registry)
+        self.cells = [cell for cell in self.all_cells if cell.dataset not in self.unavailable]
+        self._of_entry: dict[str, list[Cell]] = {}
+
+    def cells_of(self, key: str) -> list[Cell]:
+        """The cells of an entry, also those on data sets that cannot be had."""
+        if key not in self._of_entry:
+            self._of_entry[key] = cells_of(self.config, self.registry, key)
+        return self._of_entry[key]
+
+    def method(self, name: str, network: str) -> Method:
+        """A method on a network as a path names it; it must have something to choose there."""
+        if name not in self.config["methods"]:
+            raise UserError(f"There is no method '{name}'.{nearest(name, self.config['methods'])}")
+        method = resolve_method(self.config, name, base_network(network))
+        if method.network != network or not method.cuts:
+            raise UserError(
+                f"There is nothing to choose for method '{name}' on {network}: it has "
+                f"{len(method.cuts)} cuts of {method.network}."
+            )
+        return method
+
+    # ---- data sets
+
+    def datasets_of_table(self, table: str) -> list[str]:
+        key = f"tables.{table}.datasets"
+        return datasets_named(self.config, self.config["tables"][table]["datasets"], key)
+
+    @functools.cached_property
+    def used_datasets(self) -> list[str]:
+        """Every data set that the config names and that can be had, in the config's order."""
+        tables = (self.datasets_of_table(table) for table in ("table8", "table9"))
+        groups = [*self.config["datasets"].values(), *tables]
+        names = [name for group in groups for name in group]
+        names += [cell.dataset for cell in self.cells]
+        return [name for name in dict.fromkeys(names) if name not in self.unavailable]
+
+    def unavailable_and_used(self) -> dict[str, str]:
+        """Data sets that the entries name and that cannot be had, with the reason."""
+        named = [cell.dataset for cell in self.all_cells]
+        named += [n for table in ("table8", "table9") for n in self.datasets_of_table(table)]
+        return {n: self.unavailable[n] for n in dict.fromkeys(named) if n in self.unavailable}
+
+    # ---- results
+
+    def path(self, template: str, **values: object) -> str:
+        return paths.fill(template, self.root, **values)
+
+    def exists(self, path: str) -> bool:
+        """With partial results, what is not finished is left out; else it is made."""
+        return not self.config["partial"] or Path(path).exists()
+
+    def missing(self, cell: Cell, files: Iterable[str]) -> str | None:
+        """Why a run cannot be shown, if it cannot."""
+        if cell.dataset in self.unavailable:
+            return self.unavailable[cell.dataset]
+        return None if all(map(self.exists, files)) else NOT_FINISHED
+
+    def evaluations(self, cell: Cell, seed: int) -> dict[str, str]:
+        """The evaluations among which a method's result is, by the name of the network.
+
+        A subnetwork is named `kappa0.25-ilo/ratio8`, others by their supernet, `dense`, or learner.
+        """
+        method = cell.method
+        place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
+        if method.tuned:
+            path = self.path(
+                paths.TUNED_EVALUATION, dataset=cell.dataset, learner=method.network, seed=seed
+            )
+            return {method.network: path}
+        if method.stage == "dense":
+            name = method.supernets[0]
+            return {name: self.path(paths.DENSE_EVALUATION, **place, dense=name)}
+        if method.stage == "supernet":
+            return {
+                name: self.path(paths.SUPERNET_EVALUATION, **place, supernet=name)
+                for name in method.supernets
+            }
+        return {
+            f"{supernet}/{cut}": self.subnetwork(
+                paths.SUBNETWORK_EVALUATION, **place, supernet=supernet, cut=cut
+            )
+            for supernet, cut in method.candidates()
+        }
+
+    def subnetwork(self, template: str, cut: str, **values: object) -> str:
+        """A file of a subnetwork, given its cut with the finetune options in its name."""
+        name = CutName.parse(cut)
+        return self.path(template, cut=name.mask, options=name.options, **values)
+
+    def choice(self, cell: Cell, method: str | None = None) -> str:
+        """The choice among the candidates of a cell, or of another method on its network."""
+        return self.path(
+            paths.CHOICE,
+            dataset=cell.dataset,
+            network=cell.method.network,
+            method=method or cell.method.name,
+        )
+
+    def results_of(self, cell: Cell) -> list[str]:
+        """The evaluations of a cell, and the choice among its candidates."""
+        evaluations = [p for seed in self.seeds for p in self.evaluations(cell, seed).values()]
+        return evaluations + ([self.choice(cell)] if cell.method.cuts else [])
+
+    def study(self, cell: Cell, seed: int, template: str = paths.STUDY_REPORT) -> str:
+        """A file of the study of a tuned method."""
+        study = study_folder(self.config, seed)
+        return self.path(template, dataset=cell.dataset, learner=cell.method.network, study=study)

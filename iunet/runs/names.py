@@ -1,7 +1,7 @@
-"""The space of runs: methods of the config as coordinates, and coordinates as paths.
+"""The names of runs: what a path says of a run, printed and read back.
 
-A run is a point (dataset, network, kappa, objective, ratio, seed). Its path reads as the
-experiment, and whatever differs from the config's default is in it:
+A run is a point (dataset, network, supernet, cut, seed). Its path reads as the experiment, and
+whatever differs from the config's default is in it:
 
     runs/cifar10/mlp_vis/kappa0.25-ilo/seed0/ratio8/
     runs/cifar10/mlp_vis-alpha4/kappa0.25-ilo-lambda0.5/seed0/ratio8-weight_decay0.1/
@@ -9,34 +9,30 @@ experiment, and whatever differs from the config's default is in it:
     runs/vehicle/mlp_tab/dense-glorot/seed0/
     runs/vehicle/xgb/seed0/
 
-β-LASSO is an objective whose name holds its l1; its cut has no ratio, but keeps what survives.
-
-Methods that mean the same run share its path, so nothing is trained twice. A path says everything,
-so Snakemake can be asked for any point, whether or not a method of the config names it. Imported at
-every start of Snakemake: standard library only.
+β-LASSO is an objective whose name holds its l1; its cut has no ratio, but keeps what survives. A
+path says everything, so Snakemake can be asked for any point, whether or not a method of the config
+names it; and each point has one name, so nothing is trained twice.
 """
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from iunet.errors import UserError, nearest
+from iunet.errors import UserError
 
 INITS = ("torch_default", "he_normal", "glorot")
 OBJECTIVES = ("sup", "scl", "ilo")
-# Recipes that search their hyperparameters, and how many they have (40·D trials in the paper).
-TUNED = {"xgb": 15, "tabnet": 11, "mlp_c": 19}
+LASSO = "lasso"
 SURVIVORS = "survivors"  # the cut of β-LASSO
-NETWORK_KIND = {"mlp_vis": "vision", "cnn": "vision", "resnet18": "vision", "mlp_tab": "tabular"}
+INITIAL, DENSE = "initial", "dense"
 VALUE = r"[0-9.]+|on|off"
 
 
-# ---- values in paths
+# ---- values
 
 
 def value_text(value: float | bool) -> str:
@@ -51,7 +47,13 @@ def value_text(value: float | bool) -> str:
 def parse_value(text: str) -> float | int | bool:
     if text in ("on", "off"):
         return text == "on"
-    return float(text) if "." in text else int(text)
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise UserError(f"'{text}' in a path is no number.") from None
+
+
+# ---- options that differ from their defaults
 
 
 def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
@@ -60,211 +62,122 @@ def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
     return "".join(f"-{key}{value_text(options[key])}" for key in different)
 
 
+def parse_changes(text: str) -> dict[str, Any]:
+    """What a variant's text changes."""
+    found = re.findall(rf"-([a-z_]+?)({VALUE})(?=-|$)", text)
+    return {key: parse_value(value) for key, value in found}
+
+
 def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
     """The defaults, with what a variant's text changes."""
-    found = {key: parse_value(value) for key, value in re.findall(rf"-([a-z_]+)({VALUE})", text)}
-    return {**defaults, **found}
+    return {**defaults, **parse_changes(text)}
 
 
 def variant_pattern(keys: Iterable[str]) -> str:
     """A regular expression for the variants over these keys, for wildcard constraints."""
     names = "|".join(sorted(keys))
-    return rf"(-({names})({VALUE}))*"
+    return rf"(?:-(?:{names})(?:{VALUE}))*"
 
 
-# ---- defaults, from the config
+# ---- the parts of a path
 
 
-def network_options(config: dict, network: str) -> dict[str, Any]:
-    """The options of a network named as in a path (`mlp_vis-alpha4`)."""
-    name = network.split("-")[0]
-    return parse_variant(network[len(name) :], config["networks"][name])
+def base_network(network: str) -> str:
+    """The network without its options: `mlp_vis` of `mlp_vis-alpha4`."""
+    return network.partition("-")[0]
 
 
-def supernet_defaults(config: dict) -> dict[str, Any]:
-    section = config["train"]["supernet"]
-    optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
-    batch_size = config["train"]["batch_size"]
-    return {
-        "lambda": section["lambda"],
-        "epochs": section["epochs"],
-        "batch_size": batch_size,
-    } | optimiser
+def network_variant(network: str) -> str:
+    return network[len(base_network(network)) :]
 
 
-def lasso_defaults(config: dict) -> dict[str, Any]:
-    """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
-    section = config["beta_lasso"]
-    return {
-        "beta": section["beta"],
-        "epochs": config["train"]["supernet"]["epochs"],
-        "batch_size": config["train"]["batch_size"],
-        "lr": section["optimiser"]["lr"],
-    }
-
-
-def finetune_defaults(config: dict, kind: str) -> dict[str, Any]:
-    section = dict(config["train"][f"finetune_{kind}"])
-    optimiser = section.pop("optimiser")
-    section["batch_size"] = config["train"]["batch_size"]
-    return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
-
-
-# ---- methods
+INIT_PATTERN = "|".join(["", *(f"-{init}" for init in INITS)])
 
 
 @dataclass(frozen=True)
-class Method:
-    """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
+class SupernetName:
+    """`kappa0.25-ilo-he_normal-lambda0.5`."""
 
-    name: str
-    recipe: str  # iunet (supernet, prune, finetune), beta_lasso (likewise), dense, or a tuned one
-    network: str  # mlp_vis, mlp_vis-alpha4; xgb
-    supernets: tuple[str, ...] = ()  # kappa0.25-ilo; one for each l1 of β-LASSO; dense
-    cuts: tuple[str, ...] = ()  # ratio8, survivors; none if the supernet is the result
+    kappa: float
+    objective: str  # sup, scl, ilo or lasso
+    l1: float | None = None  # β-LASSO's
+    init: str = ""  # -he_normal; empty if it is the config's
+    variant: str = ""  # -lambda0.5
 
-    def candidates(self) -> list[tuple[str, str]]:
-        """The subnetworks among which one is chosen on validation data: (supernet, cut)."""
-        return [(supernet, cut) for supernet in self.supernets for cut in self.cuts]
+    PATTERN = rf"kappa[0-9.]+-(?:{'|'.join(OBJECTIVES)}|{LASSO}[0-9.]+)(?:-[a-z0-9_.]+)*"
+    PARTS = re.compile(
+        rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{'|'.join(OBJECTIVES)}|{LASSO})"
+        rf"(?P<l1>[0-9.]*)(?P<init>{INIT_PATTERN})(?P<variant>(?:-[a-z0-9_.]+)*)"
+    )
 
-    def tuning(self) -> str:
-        """What differs in the fine-tuning, as the names of the cuts say it."""
-        return tuning_of(self.cuts[0]) if self.cuts else ""
-
-
-def tuning_of(cut: str) -> str:
-    """`-weight_decay0.1` of `ratio8-weight_decay0.1`."""
-    return cut[len(cut.split("-")[0]) :]
-
-
-def ratio_of(cut: str) -> float | None:
-    """The ratio in the name of a cut, `ratio8` or `ratio8-weight_decay0.1`; None of survivors."""
-    name = cut.split("-")[0]
-    return None if name == SURVIVORS else float(name.removeprefix("ratio"))
-
-
-def l1_of(supernet: str) -> float | None:
-    """The l1 in the name of a supernet, `kappa1-lasso0.00001`; None of one that has none."""
-    found = re.match(r"kappa[0-9.]+-lasso([0-9.]+)", supernet)
-    return float(found[1]) if found else None
-
-
-def resolve_method(config: dict, name: str, network: str) -> Method:
-    """The method of that name on a network, its defaults filled in."""
-    row = config["methods"][name]
-    recipe = row.get("recipe", "iunet")
-    if recipe in TUNED:
-        return _tuned_method(name, row)
-    kind = NETWORK_KIND[network]
-    options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
-    network_name = network + variant_text(options, config["networks"][network])
-    init = initialisation(config, row, network)
-    init_text = "" if init == config["init"] else f"-{init}"
-    defaults = finetune_defaults(config, kind)
-    finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
-    tuning = variant_text(finetune, defaults)
-    if recipe == "dense":
-        return Method(name, recipe, network_name, (f"dense{init_text}{tuning}",))
-    if recipe == "beta_lasso":
-        return _lasso_method(config, name, network_name, init_text, tuning)
-    for key in ("kappa", "objective"):
-        if key not in row:
-            raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
-    _check_exact(row["kappa"], f"methods.{name}.kappa")
-    own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
-    variant = init_text + variant_text(own, supernet_defaults(config))
-    supernet = f"kappa{value_text(row['kappa'])}-{row['objective']}{variant}"
-    ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
-    for ratio in ratios:
-        _check_exact(ratio, f"methods.{name}.ratios")
-    cuts = tuple(f"ratio{value_text(ratio)}{tuning}" for ratio in ratios)
-    return Method(name, recipe, network_name, (supernet,), cuts)
-
-
-def _tuned_method(name: str, row: dict[str, Any]) -> Method:
-    if extra := sorted(set(row) - {"recipe"}):
-        raise UserError(
-            f"The config key 'methods.{name}.{extra[0]}' is not for the recipe '{row['recipe']}', "
-            "which searches its hyperparameters itself (config section 'tuning')."
-        )
-    return Method(name, row["recipe"], row["recipe"])
-
-
-def _lasso_method(config: dict, name: str, network: str, init_text: str, tuning: str) -> Method:
-    """One supernet for each l1 of the grid."""
-    row = config["methods"][name]
-    for key in ("kappa", "objective", "ratios", "prune"):
-        if key in row:
+    @classmethod
+    def parse(cls, text: str) -> SupernetName:
+        found = cls.PARTS.fullmatch(text)
+        if found is None or bool(found["l1"]) != (found["objective"] == LASSO):
             raise UserError(
-                f"The config key 'methods.{name}.{key}' is not for the recipe 'beta_lasso', which "
-                "has its own loss and keeps the weights that survive it."
+                f"'{text}' names no supernet: the form is kappa<number>-<objective>, with one of "
+                f"the objectives {', '.join(OBJECTIVES)} or lasso<number>, as in kappa0.25-ilo."
             )
-    defaults = lasso_defaults(config)
-    own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
-    variant = init_text + variant_text(own, defaults)
-    for l1 in config["beta_lasso"]["l1"]:
-        _check_exact(l1, "beta_lasso.l1")
-    supernets = (f"kappa1-lasso{value_text(l1)}{variant}" for l1 in config["beta_lasso"]["l1"])
-    return Method(name, "beta_lasso", network, tuple(supernets), (f"{SURVIVORS}{tuning}",))
+        l1 = float(parse_value(found["l1"])) if found["l1"] else None
+        kappa = parse_value(found["kappa"])
+        return cls(kappa, found["objective"], l1, found["init"], found["variant"])
+
+    def __str__(self) -> str:
+        l1 = "" if self.l1 is None else value_text(self.l1)
+        return f"kappa{value_text(self.kappa)}-{self.objective}{l1}{self.init}{self.variant}"
+
+    @property
+    def initial(self) -> str:
+        """The name of the initial weights that it is trained from."""
+        return INITIAL + self.init
 
 
-def initialisation(config: dict, row: dict[str, Any], network: str) -> str:
-    """How θ† is drawn; resnet18 keeps torchvision's way whatever a row says."""
-    return config["init"] if network == "resnet18" else row.get("init", config["init"])
+@dataclass(frozen=True)
+class CutName:
+    """`ratio8-weight_decay0.1`: a mask, and the finetune options that differ from the defaults."""
+
+    ratio: float | None  # None: what survived
+    options: str = ""
+
+    PATTERN = rf"ratio[0-9.]+|{SURVIVORS}"
+
+    @classmethod
+    def parse(cls, text: str) -> CutName:
+        mask, dash, options = text.partition("-")
+        if mask == SURVIVORS:
+            return cls(None, dash + options)
+        if re.fullmatch(cls.PATTERN, mask) is None:
+            raise UserError(f"'{text}' names no cut: the form is ratio<number>, as in ratio8.")
+        return cls(parse_value(mask.removeprefix("ratio")), dash + options)
+
+    @property
+    def mask(self) -> str:
+        return SURVIVORS if self.ratio is None else f"ratio{value_text(self.ratio)}"
+
+    def __str__(self) -> str:
+        return self.mask + self.options
 
 
-def config_with_row(config: dict, name: str, network: str) -> dict:
-    """The config with a row's changes where their defaults are, to be checked like these."""
-    changed, row = copy.deepcopy(config), config["methods"][name]
-    changed["networks"][network] |= row.get("network", {})
-    train = changed["train"]
-    lasso = [changed["beta_lasso"]] if row.get("recipe") == "beta_lasso" else []
-    places = {
-        "supernet": [*lasso, train["supernet"]],
-        "finetune": [train[f"finetune_{NETWORK_KIND[network]}"]],
-    }
-    for key, sections in places.items():
-        known = [part for section in sections for part in (section, section["optimiser"])]
-        for option, value in row.get(key, {}).items():
-            next(part for part in (*known, train) if option in part)[option] = value
-    return changed
+@dataclass(frozen=True)
+class DenseName:
+    """`dense-glorot-weight_decay0.1`."""
 
+    init: str = ""
+    options: str = ""
 
-def _known(options: dict[str, Any], defaults: dict[str, Any], key: str) -> dict[str, Any]:
-    for option, value in options.items():
-        if option not in defaults:
-            raise UserError(
-                f"The config has the unknown key '{key}.{option}'.{nearest(option, defaults)} "
-                f"Known here are: {', '.join(sorted(defaults))}."
-            )
-        _check_exact(value, f"{key}.{option}")
-    return options
+    PATTERN = rf"{DENSE}(?:-[a-z0-9_.]+)*"
+    PARTS = re.compile(rf"{DENSE}(?P<init>{INIT_PATTERN})(?P<options>(?:-[a-z0-9_.]+)*)")
 
+    @classmethod
+    def parse(cls, text: str) -> DenseName:
+        found = cls.PARTS.fullmatch(text)
+        if found is None:
+            raise UserError(f"'{text}' names no dense network: the form is dense, dense-glorot, ….")
+        return cls(found["init"], found["options"])
 
-def _check_exact(value: float | bool, key: str) -> None:
-    """Settings are read back from paths, so a path must be able to say them."""
-    if parse_value(value_text(value)) != value:
-        raise UserError(
-            f"The config key '{key}' is {value!r}, but the path of a run holds six digits of it "
-            f"({value_text(value)}), so another run would be made. Round the value."
-        )
+    def __str__(self) -> str:
+        return DENSE + self.init + self.options
 
-
-def method_parameters(config: dict, method: Method) -> dict[str, Any]:
-    """Exact values of all that a row decides, to find rows that a path cannot tell apart."""
-    if method.recipe in TUNED:
-        return {}
-    row = config["methods"][method.name]
-    kind = NETWORK_KIND[method.network.split("-")[0]]
-    return {
-        "network": network_options(config, method.network.split("-")[0]) | row.get("network", {}),
-        "init": initialisation(config, row, method.network.split("-")[0]),
-        "kappa": row.get("kappa"),
-        "objective": row.get("objective"),
-        "supernet": _supernet_defaults_of(config, method) | row.get("supernet", {}),
-        "finetune": finetune_defaults(config, kind) | row.get("finetune", {}),
-    }
-
-
-def _supernet_defaults_of(config: dict, method: Method) -> dict[str, Any]:
-    return (lasso_defaults if method.recipe == "beta_lasso" else supernet_defaults)(config)
+    @property
+    def initial(self) -> str:
+        return INITIAL + self.init

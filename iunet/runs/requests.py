@@ -1,191 +1,191 @@
 """What tables and figures ask of the runs: which reports, and which result in them.
 
-Made at every start of Snakemake, from the config alone, and handed to the jobs as plain values
-(standard library only). Reading the reports is left to `iunet.tables` and `iunet.figures`.
+Made at every start of Snakemake, from the config alone, and handed to the jobs as plain values.
+Reading the reports is left to `iunet.tables` and `iunet.figures`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
-from iunet.runs.entries import Planned
-from iunet.runs.names import TUNED
+from iunet.runs import paths
+from iunet.runs.entries import Benchmark, Cell
 
-NOT_FINISHED = "not finished"
-
-
-@dataclass(frozen=True)
-class Results:
-    """Where results lie, and which of them count as there."""
-
-    root: str  # results/demo
-    seeds: tuple[int, ...]
-    unavailable: dict[str, str]  # data sets that cannot be had, with the reason
-    exists: Callable[[str], bool] = lambda path: True  # with partial results: asks the disk
-
-    def folder(self, run: Planned) -> str:
-        return f"{self.root}/runs/{run.dataset}/{run.method.network}"
-
-    def missing(self, run: Planned, paths: Iterable[str]) -> str | None:
-        """Why a run cannot be shown, if it cannot."""
-        if run.dataset in self.unavailable:
-            return self.unavailable[run.dataset]
-        return None if all(map(self.exists, paths)) else NOT_FINISHED
-
-
-def kind_of(run: Planned) -> str:
-    """Which result of an evaluation is the method's: a supernet's, a cut's, …"""
-    if run.method.recipe in TUNED:
-        return "tuned"
-    if run.method.recipe == "dense":
-        return "dense"
-    return "cut" if run.method.cuts else "supernet"
-
-
-def evaluations(run: Planned, seed: int, results: Results) -> dict[str, str]:
-    """The evaluation of each supernet that a method may choose."""
-    folder = results.folder(run)
-    if run.method.recipe in TUNED:
-        return {run.method.network: f"{folder}/seed{seed}/evaluation.json"}
-    return {name: f"{folder}/{name}/seed{seed}/evaluation.json" for name in run.method.supernets}
+Requests = list[dict[str, Any]]
 
 
 def run_requests(
-    runs: list[Planned], results: Results, choice_of: str | None = None, cut: str | None = None
-) -> list[dict[str, Any]]:
-    """A request for every run and seed (see `iunet.tables.frame.read_runs`).
+    bench: Benchmark,
+    cells: list[Cell],
+    choice_of: str | None = None,
+    cut: str | None = None,
+    supernets: bool = False,
+) -> Requests:
+    """A request for every cell and seed (see `iunet.tables.reports`).
 
-    `choice_of` is the method whose chosen ratio all runs with the same cuts use (the ablations use
+    `choice_of` is the method whose chosen ratio all cells with the same cuts use (the ablations use
     IUNET's); the others, and all without it, use their own choice. `cut` is a cut for all, with no
-    choice at all.
+    choice at all. With `supernets` the evaluation of each supernet is asked for too.
     """
-    requests = []
     leaders = {
-        (run.dataset, run.method.network, run.method.cuts): run.method.name
-        for run in runs
-        if run.method.name == choice_of
+        (cell.dataset, cell.method.network, cell.method.cuts): cell.method.name
+        for cell in cells
+        if cell.method.name == choice_of
     }
-    for run in runs:
-        kind = kind_of(run)
-        same = (run.dataset, run.method.network, run.method.cuts)
-        chooser = leaders.get(same, run.method.name)
-        chosen = kind == "cut" and cut is None
-        selection = f"{results.folder(run)}/selection-{chooser}.json" if chosen else None
-        for seed in results.seeds:
-            files = evaluations(run, seed, results)
-            missing = results.missing(run, [*files.values(), *([selection] if selection else [])])
+    requests = []
+    for cell in cells:
+        method = cell.method
+        same = (cell.dataset, method.network, method.cuts)
+        chooser = leaders.get(same, method.name)
+        chosen = method.stage == "subnetwork" and cut is None
+        choice = bench.choice(cell, chooser) if chosen else None
+        for seed in bench.seeds:
+            files = bench.evaluations(cell, seed)
+            if cut is not None and method.cuts:
+                files = {name: path for name, path in files.items() if name.endswith(f"/{cut}")}
+            beside = _supernet_files(bench, cell, seed) if supernets else {}
+            missing = bench.missing(
+                cell, [*files.values(), *beside.values(), *([choice] if choice else [])]
+            )
             requests.append(
                 {
-                    "dataset": run.dataset,
-                    "network": run.method.network,
-                    "method": run.method.name,
+                    "dataset": cell.dataset,
+                    "network": method.network,
+                    "method": method.name,
                     "seed": seed,
-                    "kind": kind,
+                    "stage": method.stage,
                     "evaluations": {} if missing else files,
-                    "selection": None if missing else selection,
-                    "own_selection": chooser == run.method.name,
-                    "cut": cut if kind == "cut" else None,
+                    "supernets": {} if missing else beside,
+                    "choice": None if missing else choice,
+                    "own_choice": chooser == method.name,
+                    "cut": cut,
                     "missing": missing,
                 }
             )
     return requests
 
 
-def requests_at_each_cut(runs: list[Planned], results: Results) -> list[dict[str, Any]]:
-    """A request for every cut of every run and seed, with no choice among them."""
-    cuts = dict.fromkeys(cut for run in runs for cut in run.method.cuts)
+def _supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:
+    place = {"dataset": cell.dataset, "network": cell.method.network, "seed": seed}
+    return {
+        name: bench.path(paths.SUPERNET_EVALUATION, **place, supernet=name)
+        for name in cell.method.supernets
+    }
+
+
+def requests_at_each_cut(bench: Benchmark, cells: list[Cell]) -> Requests:
+    """A request for every cut of every cell and seed, with no choice among them."""
+    cuts = dict.fromkeys(cut for cell in cells for cut in cell.method.cuts)
     return [
         request
         for cut in cuts
-        for request in run_requests([r for r in runs if cut in r.method.cuts], results, cut=cut)
+        for request in run_requests(bench, [c for c in cells if cut in c.method.cuts], cut=cut)
     ]
 
 
-def files_of(requests: list[dict[str, Any]]) -> list[str]:
+def files_of(requests: Requests) -> list[str]:
     """Every file that requests name, once."""
     files: dict[str, None] = {}
     for request in requests:
-        files |= dict.fromkeys(request.get("evaluations", {}).values())
-        single = ("selection", "evaluation", "histograms", "weights", "report", "preprocessing")
-        files |= dict.fromkeys(request[key] for key in (*single, "trials") if request.get(key))
+        for key in ("evaluations", "supernets", "cuts"):
+            files |= dict.fromkeys(request.get(key, {}).values())
+        single = ("choice", "evaluation", "histograms", "weights", "report", "preprocessing")
+        single = (*single, "study", "trials")
+        files |= dict.fromkeys(request[key] for key in single if request.get(key))
         files |= dict.fromkeys(request.get("reports", []))
     return list(files)
 
 
 def supernet_requests(
-    runs: list[Planned], results: Results, files: dict[str, str], seeds: Iterable[int] | None = None
-) -> list[dict[str, Any]]:
-    """A request for each supernet and seed, naming files beside it by what they are (figures).
+    bench: Benchmark,
+    cells: list[Cell],
+    files: dict[str, str],
+    seeds: Iterable[int] | None = None,
+    cuts: bool = False,
+) -> Requests:
+    """A request for each supernet and seed, naming its files by what they are (figures).
 
-    `files` maps the name in the request to the file's: {"evaluation": "evaluation.json"}.
+    `files` maps the name in the request to the path's template. With `cuts` the evaluation of
+    every cut of the method is asked for too.
     """
     requests = []
-    for run in runs:
-        for supernet in run.method.supernets:
-            for seed in seeds or results.seeds:
-                folder = f"{results.folder(run)}/{supernet}/seed{seed}"
-                paths = {name: f"{folder}/{file}" for name, file in files.items()}
-                missing = results.missing(run, paths.values())
+    for cell in cells:
+        for supernet in cell.method.supernets:
+            for seed in seeds or bench.seeds:
+                place = {"dataset": cell.dataset, "network": cell.method.network, "seed": seed}
+                named = {k: bench.path(t, **place, supernet=supernet) for k, t in files.items()}
+                of_cuts = {
+                    cut: bench.subnetwork(
+                        paths.SUBNETWORK_EVALUATION, **place, supernet=supernet, cut=cut
+                    )
+                    for cut in (cell.method.cuts if cuts else ())
+                }
+                missing = bench.missing(cell, [*named.values(), *of_cuts.values()])
                 requests.append(
                     {
-                        "dataset": run.dataset,
-                        "method": run.method.name,
+                        "dataset": cell.dataset,
+                        "method": cell.method.name,
                         "supernet": supernet,
                         "seed": seed,
-                        **({} if missing else paths),
+                        **({} if missing else named),
+                        **({"cuts": {} if missing else of_cuts} if cuts else {}),
                         "missing": missing,
                     }
                 )
     return requests
 
 
-def trials_requests(runs: list[Planned], results: Results, study: str) -> list[dict[str, Any]]:
-    """A request for the trials of every tuned method among the runs."""
+def trials_requests(bench: Benchmark, dataset: str) -> Requests:
+    """A request for the trials of every tuned method on a data set."""
     requests = []
-    for run in runs:
-        if run.method.recipe in TUNED:
-            path = f"{results.folder(run)}/{study}/trials.csv"
-            missing = results.missing(run, [path])
-            content = {"missing": missing} if missing else {"trials": path, "missing": None}
-            requests.append({"dataset": run.dataset, "method": run.method.name, **content})
+    for cell in bench.all_cells:
+        if cell.dataset == dataset and cell.method.tuned:
+            files = {
+                "trials": bench.study(cell, bench.seeds[0], paths.STUDY_TRIALS),
+                "study": bench.study(cell, bench.seeds[0]),
+            }
+            missing = bench.missing(cell, files.values())
+            content = {"missing": missing} if missing else {**files, "missing": None}
+            requests.append({"dataset": cell.dataset, "method": cell.method.name, **content})
     return requests
 
 
-def cost_requests(
-    runs: list[Planned], results: Results, studies: Callable[[int], str]
-) -> list[dict[str, Any]]:
+def cost_requests(bench: Benchmark) -> Requests:
     """A request for the time of every run, and of every study (see `iunet.tables.cost`)."""
     requests: dict[tuple[str, ...], dict[str, Any]] = {}
-    for run in runs:
-        facts = {"dataset": run.dataset, "network": run.method.network, "method": run.method.name}
-        folder = results.folder(run)
-        for seed in results.seeds:
-            reports = _training_reports(run, folder, seed)
-            if run.method.recipe in TUNED:
-                study = f"{folder}/{studies(seed)}/study.json"
-                missing = results.missing(run, [study])
-                content = {**facts, "seed": None, "missing": missing}
-                requests[*facts.values(), study] = {
-                    **content,
-                    "reports": [] if missing else [study],
+    for cell in bench.all_cells:
+        method = cell.method
+        facts = {"dataset": cell.dataset, "network": method.network, "method": method.name}
+        for seed in bench.seeds:
+            asked = {str(seed): (seed, _training_reports(bench, cell, seed))}
+            if method.tuned:
+                study = bench.study(cell, seed)
+                asked[study] = (None, [study])
+            for name, (of_seed, reports) in asked.items():
+                missing = bench.missing(cell, reports)
+                requests[*facts.values(), name] = {
+                    **facts,
+                    "seed": of_seed,
+                    "missing": missing,
+                    "reports": [] if missing else reports,
                 }
-            missing = results.missing(run, reports)
-            content = {**facts, "seed": seed, "missing": missing}
-            requests[*facts.values(), str(seed)] = {
-                **content,
-                "reports": [] if missing else reports,
-            }
     return list(requests.values())
 
 
-def _training_reports(run: Planned, folder: str, seed: int) -> list[str]:
-    method = run.method
-    if method.recipe in TUNED:
-        return [f"{folder}/seed{seed}/refit.json"]
-    if method.recipe == "dense":
-        return [f"{folder}/{method.supernets[0]}/seed{seed}/finetune.json"]
-    places = [f"{folder}/{supernet}/seed{seed}" for supernet in method.supernets]
-    supernets = [f"{place}/supernet.json" for place in places]
-    return supernets + [f"{place}/{cut}/finetune.json" for place in places for cut in method.cuts]
+def _training_reports(bench: Benchmark, cell: Cell, seed: int) -> list[str]:
+    """Of everything that was trained for a run, with all candidates."""
+    method = cell.method
+    place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
+    if method.tuned:
+        learner = {"dataset": cell.dataset, "learner": method.network, "seed": seed}
+        return [bench.path(paths.TUNED_REPORT, **learner)]
+    if method.stage == "dense":
+        return [bench.path(paths.DENSE_REPORT, **place, dense=method.supernets[0])]
+    supernets = [
+        bench.path(paths.SUPERNET_REPORT, **place, supernet=name) for name in method.supernets
+    ]
+    return supernets + [
+        bench.subnetwork(paths.SUBNETWORK_REPORT, **place, supernet=supernet, cut=cut)
+        for supernet, cut in method.candidates()
+    ]

@@ -1,10 +1,15 @@
-"""A fingerprint of the code behind a stage, so that changed science is run again.
+"""The versions of the code behind a job, one for each module of science.
 
 Snakemake reruns a job when its script, parameters or inputs change, but does not look into the
-modules a script imports. Rules therefore carry `science_version("iunet.data.split")` among their
-parameters: a hash of that module and all `iunet` modules it imports, at the top or inside
-functions. Comments, docstrings and blank lines do not count, nor do the modules in `PLUMBING`,
-which carry results but do not make them.
+modules that a script imports. So every rule carries, as parameters, a line for each module that can
+change a number of its outputs:
+
+    iunet.training.loop 45439a88
+
+and Snakemake's reason for a rerun names the module that changed. The modules are those that the
+rule's script imports, at the top or inside functions, and all that these import in turn. Comments,
+docstrings and blank lines do not count, nor does plumbing: modules that carry results, report on
+them or ask for them, but do not make them.
 """
 
 from __future__ import annotations
@@ -13,36 +18,68 @@ import ast
 import functools
 import hashlib
 import io
-import json
 import tokenize
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
-PLUMBING = {"iunet", "iunet.errors", "iunet.artifacts", "iunet.runs.versions"}
+# Modules and packages without influence on any number. tests/rules/test_versions.py watches that
+# every other module that a script can reach is among the parameters of its rule.
+PLUMBING = (
+    "iunet",  # the package's own file
+    "iunet.errors",
+    "iunet.artifacts",
+    "iunet.provenance",
+    "iunet.runs",  # names, paths, settings: what they decide is itself a parameter
+    "iunet.machine",
+    "iunet.training.support",
+    "iunet.networks.catalog",  # the file that builds a network is a parameter of its own
+    "iunet.baselines.catalog",
+    "iunet.data.registry",
+    "iunet.data.sizes",
+    "iunet.data.sources",  # the source's own file likewise
+    "iunet.tables.catalog",
+    "iunet.figures.catalog",
+)
+PACKAGES_OF_PLUMBING = ("iunet.runs", "iunet.machine", "iunet.training.support")
+
+
+def is_plumbing(module: str) -> bool:
+    inside = any(module.startswith(f"{package}.") for package in PACKAGES_OF_PLUMBING)
+    return inside or module in PLUMBING
+
+
+def script_code(script: str | Path, *more: str) -> list[str]:
+    """The lines of a rule's script, and of modules that it imports by a name of the job's."""
+    return code_lines(*imports_of(Path(script)), *more)
 
 
 @functools.cache
-def science_version(*modules: str) -> str:
-    """Twelve hex digits that change when the code of the modules or of their imports changes."""
-    digest = hashlib.sha256()
-    for name in sorted(set().union(*map(_closure, modules))):
-        digest.update(f"{name}\n{_essence(name)}\n".encode())
-    return digest.hexdigest()[:12]
+def code_lines(*modules: str) -> list[str]:
+    """`<module> <version>` of the modules and of all science that they import, by name."""
+    return [f"{name} {version(name)}" for name in sorted(closure(modules))]
 
 
-def digest(*parts: Any) -> str:
-    """Twelve hex digits for plain values (numbers, text, lists, dictionaries)."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+def current_versions(modules: Iterable[str]) -> dict[str, str]:
+    """The versions of modules as they are now; those that are gone are left out."""
+    return {name: version(name) for name in modules if _path(name).is_file()}
 
 
-def _closure(module: str) -> set[str]:
-    found, todo = set(), [module]
+def version(module: str) -> str:
+    """Eight hex digits that change when the module's code does."""
+    text = _essence(_path(module).read_text(encoding="utf-8"))
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def closure(modules: Iterable[str]) -> set[str]:
+    """The modules of science that are reached from these."""
+    found: set[str] = set()
+    todo = list(modules)
     while todo:
         name = todo.pop()
-        if name not in found and name not in PLUMBING:
+        if name not in found and not is_plumbing(name):
             found.add(name)
-            todo.extend(_imports(name))
+            todo.extend(imports_of(_path(name)))
     return found
 
 
@@ -52,29 +89,35 @@ def _path(module: str) -> Path:
 
 
 @functools.cache
-def _imports(module: str) -> set[str]:
-    """The `iunet` modules that a module imports, anywhere in its text."""
-    return _imports_of_text(_path(module).read_text(encoding="utf-8"))
+def imports_of(path: Path) -> frozenset[str]:
+    """The `iunet` modules that a file imports, anywhere in its text but for type checking."""
+    return _imports_of_text(path.read_text(encoding="utf-8"))
 
 
-def _imports_of_text(source: str) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(source)):
+@functools.cache
+def _imports_of_text(source: str) -> frozenset[str]:
+    names: set[str] = set()
+    todo: list[ast.AST] = [ast.parse(source)]
+    while todo:
+        node = todo.pop()
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {name for name in names if name.split(".")[0] == "iunet" and _path(name).is_file()}
-
-
-def _essence(module: str) -> str:
-    """The module's source without comments, docstrings and blank lines."""
-    return _essence_of_text(_path(module).read_text(encoding="utf-8"))
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            todo.extend(node.orelse)
+        else:
+            todo.extend(ast.iter_child_nodes(node))
+    ours = {name for name in names if name.split(".")[0] == "iunet"}
+    return frozenset(name for name in ours if _path(name).is_file())
 
 
 @functools.cache
-def _essence_of_text(source: str) -> str:
-    """Made from source positions, not from `ast.dump`: its text differs between Python versions."""
+def _essence(source: str) -> str:
+    """A module's source without comments, docstrings and blank lines.
+
+    Made from source positions, not from `ast.dump`: its text differs between Python versions.
+    """
     lines = source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:

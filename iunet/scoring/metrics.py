@@ -1,8 +1,14 @@
-"""Accuracy, balanced accuracy, and the paper's apparent metric (SPEC section 6)."""
+"""Accuracy, balanced accuracy, and the paper's apparent metric: all that tables report.
+
+Read where a choice or an evaluation is made, and nowhere in a training: a new metric repeats these
+two and nothing else.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+
+from iunet.scoring.scores import balanced_accuracy
 
 
 def classification_metrics(labels: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
@@ -17,10 +23,3 @@ def classification_metrics(labels: np.ndarray, predicted: np.ndarray) -> dict[st
         "balanced_accuracy": balanced_accuracy(labels, predicted),
         "swapped_balanced_accuracy": balanced_accuracy(predicted, labels),
     }
-
-
-def balanced_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Mean recall over the classes that occur in `labels`, in percent."""
-    classes, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    hits = np.bincount(place, weights=labels == predicted, minlength=len(classes))
-    return 100.0 * float(np.mean(hits / counts))

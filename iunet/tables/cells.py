@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from iunet.tables.document import Cell, Value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NOT_ASKED = "not in this run"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from iunet.labels import dataset_label, network_label
 from iunet.paper import paper_table
@@ -20,6 +20,9 @@ from iunet.tables.document import (
 from iunet.tables.names import TRANSFORMS, is_tabular, stand_in_text
 from iunet.tables.scores import SPREAD_NOTE, About
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 CAPTION = (
     "Consistency (%): test samples whose predicted label stays the same under a transform, of the "
     "untrained supernetwork θ† and of IUNET's untrained subnetwork mask ⊙ θ†. A constant predictor "
@@ -28,16 +31,8 @@ CAPTION = (
 LABELS = "_distinct_labels"
 
 
-def table3(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
-    return _consistency(3, "Table 3: consistency under invariant transforms", frame, about)
-
-
-def table5(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
-    return _consistency(5, "Table 5: consistency on all image data sets", frame, about)
-
-
-def _consistency(
-    number: int, title: str, frame: pd.DataFrame, about: About | None
+def consistency_table(
+    number: int, title: str, frame: pd.DataFrame, about: About | None = None
 ) -> TableDocument:
     about = about or About()
     rows, cells = [], {}

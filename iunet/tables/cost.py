@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.labels import method_label, network_label
+from iunet.runs.entries import Benchmark
+from iunet.runs.requests import cost_requests
+from iunet.tables.ask import BEYOND, Ask
 from iunet.tables.cells import in_order, select
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.names import stand_in_text
 from iunet.tables.reports import REDO
 from iunet.tables.scores import About
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Cost of the methods"
+GROUP = BEYOND
 COLUMNS = {
     "datasets": "Data sets",
     "runs": "Runs",
@@ -26,6 +32,14 @@ COLUMNS = {
 }
 
 
+def asks(bench: Benchmark) -> Ask:
+    return Ask(bench.all_cells, cost_requests(bench))
+
+
+def build(ask: Ask, about: About) -> TableDocument:
+    return cost(read_costs(ask.requests), about)
+
+
 def read_costs(requests: list[dict[str, Any]]) -> pd.DataFrame:
     """One row per request: the seconds that its reports took together, and the trials.
 
@@ -33,6 +47,8 @@ def read_costs(requests: list[dict[str, Any]]) -> pd.DataFrame:
     paths of supernet.json, finetune.json, refit.json or study.json, "missing": reason or None}. A
     method that tries several supernets or cuts names the reports of them all.
     """
+    import pandas as pd
+
     rows = []
     for request in requests:
         row = {key: request[key] for key in ("dataset", "network", "method", "seed")}
@@ -71,7 +87,7 @@ def cost(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
         cells[key] = _cells(select(frame, network=network, method=method))
     return TableDocument(
         id="cost",
-        title="Cost of the methods",
+        title=TITLE,
         caption="Wall-clock seconds by method, on the machine that ran them, with all candidates "
         "that a method chose among; a supernet that several methods share counts for each of them."
         + stand_in_text(about.stand_ins),

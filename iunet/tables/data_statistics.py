@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.paper import official_rows, paper_table
+from iunet.runs import paths
+from iunet.runs.entries import NOT_FINISHED, Benchmark
+from iunet.tables.ask import Ask
 from iunet.tables.document import VALUE, Cell, Column, PaperValue, Row, TableDocument, Value
-from iunet.tables.render.forms import Rendered, write_csv, write_html, write_markdown, write_table
+from iunet.tables.render.forms import Rendered, csv_text, simple_html, simple_markdown
 
 YES, OFF_BY_ONE, NO = "yes", "off by one", "no"
 MISSING, NOT_IN_PAPER = "missing", "not in the paper"
@@ -66,22 +69,35 @@ TABLE9 = [
 ]
 
 
-def write_table8(
-    split_files: Iterable[str], output: dict[str, str], datasets: list[str], missing: dict[str, str]
-) -> None:
-    ours = {split["dataset"]: split for split in map(read_json, split_files)}
-    rows = compare(TABLE8, ours, paper_rows(8), datasets, missing)
-    _write("table8", "Table 8: statistics of the vision data sets", TABLE8, rows, output)
+def ask_for_splits(bench: Benchmark, table: str) -> Ask:
+    """Which data sets, and why some of them will be missing."""
+    names = bench.datasets_of_table(table)
+    available = {
+        name: bench.path(paths.SPLIT_REPORT, dataset=name)
+        for name in names
+        if name not in bench.unavailable
+    }
+    there = {name: path for name, path in available.items() if bench.exists(path)}
+    missing = {
+        name: bench.unavailable.get(name, NOT_FINISHED) for name in names if name not in there
+    }
+    more = {"splits": list(there.values()), "datasets": names, "missing": missing}
+    return Ask(files=list(there.values()), more=more)
 
 
-def write_table9(
-    split_files: Iterable[str], output: dict[str, str], datasets: list[str], missing: dict[str, str]
-) -> None:
-    splits = {split["dataset"]: split for split in map(read_json, split_files)}
+def table8(ask: dict[str, Any], title: str) -> TableDocument:
+    """`ask` has the split reports, the data sets, and why some are missing."""
+    ours = {split["dataset"]: split for split in map(read_json, ask["splits"])}
+    rows = compare(TABLE8, ours, paper_rows(8), ask["datasets"], ask["missing"])
+    return document_of("table8", title, TABLE8, rows)
+
+
+def table9(ask: dict[str, Any], title: str) -> TableDocument:
+    splits = {split["dataset"]: split for split in map(read_json, ask["splits"])}
     ours = {name: tabular_statistics(split) for name, split in splits.items()}
     paper = {name: row | {"n_rows": rows_of_paper(name)} for name, row in paper_rows(9).items()}
-    rows = compare(TABLE9, ours, paper, datasets, missing)
-    _write("table9", "Table 9: statistics of the tabular data sets", TABLE9, rows, output)
+    rows = compare(TABLE9, ours, paper, ask["datasets"], ask["missing"])
+    return document_of("table9", title, TABLE9, rows)
 
 
 def paper_rows(number: int) -> dict[str, dict[str, str]]:
@@ -155,31 +171,21 @@ def subset_text(subset: dict[str, int] | None) -> str | None:
     return "{n_train}+{n_test} of {official_n_train}+{official_n_test} images".format(**subset)
 
 
-def _write(
-    id: str,
-    title: str,
-    quantities: list[Quantity],
-    rows: list[dict[str, Any]],
-    output: dict[str, str],
-) -> None:
-    """CSV, Markdown and HTML of their own kind; JSON and LaTeX as of all tables, if asked for."""
-    write_csv(output["csv"], rows)
-    others = {form: path for form, path in output.items() if form in ("json", "latex")}
-    write_table(document_of(id, title, quantities, rows), others)
-    table = Rendered(
+def document_of(
+    id: str, title: str, quantities: list[Quantity], rows: list[dict[str, Any]]
+) -> TableDocument:
+    """The table as a document; CSV, Markdown and HTML show ours beside the paper's in one cell."""
+    rendered = Rendered(
         title,
         ["Dataset", *(quantity.header for quantity in quantities)],
         [_cells(row, quantities) for row in rows],
         _notes(rows, quantities),
     )
-    write_markdown(output["markdown"], table)
-    write_html(output["html"], table)
-
-
-def document_of(
-    id: str, title: str, quantities: list[Quantity], rows: list[dict[str, Any]]
-) -> TableDocument:
-    """The table as a document, for the page."""
+    own_forms = {
+        "csv": csv_text(rows),
+        "markdown": simple_markdown(rendered),
+        "html": simple_html(rendered),
+    }
     return TableDocument(
         id=id,
         title=title,
@@ -200,6 +206,7 @@ def document_of(
         decimals=2,
         notes=_notes(rows, quantities)[1:],  # the first explains brackets, which are not there
         best_along="none",
+        own_forms=own_forms,
     )
 
 

@@ -74,12 +74,16 @@ class TableDocument:
     lower_is_better: list[str] = field(default_factory=list)  # keys of rows or columns, or metrics
     metric_labels: dict[str, str] = field(default_factory=dict)
     best_along: str = "row"  # the best of a row, of a column, or of neither ("none")
+    data: dict[str, Any] | None = None  # plain numbers behind it, for those who draw them
+    # Forms (csv, markdown, html) that the table writes in its own way; no part of the document.
+    own_forms: dict[str, str] = field(default_factory=dict)
 
     def cell(self, row: str, column: str) -> Cell:
         return self.cells[row][column]
 
     def to_json(self) -> dict[str, Any]:
         content = asdict(self)
+        del content["own_forms"]
         for row in content["cells"].values():
             for cell in row.values():
                 cell["values"] = {key: _lean(value) for key, value in cell["values"].items()}

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.labels import dataset_label, method_label, network_label
-from iunet.tables.ablation import with_primary
+from iunet.runs import paths
+from iunet.runs.entries import Benchmark
+from iunet.runs.requests import run_requests
+from iunet.tables.ask import BEYOND, Ask
 from iunet.tables.cells import cell_of, in_order, select
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.frame import read_runs
 from iunet.tables.names import stand_in_text
-from iunet.tables.scores import About
+from iunet.tables.scores import About, with_primary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Efficiency: size and speed of dense and pruned networks"
+GROUP = BEYOND
 
 COUNTS = {  # columns of the frame
     "parameters": "Parameters",
@@ -32,6 +41,22 @@ MEASURED = {  # keys of the measurements (iunet/evaluation/latency.py)
     "form": "Fastest form",
 }
 NOT_MEASURED = "not measured"
+
+
+def asks(bench: Benchmark) -> Ask:
+    cells = bench.cells_of("tables.efficiency")
+    measured = [c for c in cells if c.method.cuts and c.dataset not in bench.unavailable]
+    files = [
+        bench.path(paths.LATENCY, dataset=c.dataset, network=c.method.network, method=c.method.name)
+        for c in measured
+    ]
+    files = [path for path in files if bench.exists(path)]
+    return Ask(cells, run_requests(bench, cells), files=files, more={"measured": files})
+
+
+def build(ask: Ask, about: About) -> TableDocument:
+    measured = [read_json(path) for path in ask.more["measured"]]
+    return efficiency(read_runs(ask.requests), measured, about)
 
 
 def efficiency(
@@ -57,7 +82,7 @@ def efficiency(
     names = {"score": "Test score (%)", **COUNTS, **MEASURED}
     return TableDocument(
         id="efficiency",
-        title="Efficiency: size and speed of dense and pruned networks",
+        title=TITLE,
         caption="Sizes are means over seeds, of one network (a snapshot ensemble has as many as "
         "“Members” says); latency is the median of repeated forward passes of one network, in the "
         "form that is fastest here." + stand_in_text(about.stand_ins),

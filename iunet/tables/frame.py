@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError
+from iunet.runs.names import CutName
 from iunet.tables.reports import (
     METRICS,
     REDO,
-    Choice,
     choose,
-    find_result,
     percentage,
     read_evaluation,
     read_metrics,
     refuse_repeated,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIZES = [
     "encoder_weights",
@@ -49,7 +48,6 @@ COLUMNS = [
 ]
 CONSISTENCY_COLUMNS = [*ASKED, "transform", "same", "distinct_labels", "failed", "missing"]
 TEXTS = ["supernet", "cut", "stage", "failed", "missing", "transform"]
-STAGES = {"supernet": "supernet", "dense": "dense", "tuned": "tuned", "cut": "subnetwork"}
 
 
 def read_runs(requests: list[dict[str, Any]]) -> pd.DataFrame:
@@ -60,6 +58,8 @@ def read_runs(requests: list[dict[str, Any]]) -> pd.DataFrame:
 
 def make_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> pd.DataFrame:
     """A frame with all columns; numbers that a row lacks are NaN, texts None."""
+    import pandas as pd
+
     frame = pd.DataFrame(rows, columns=columns or COLUMNS)
     for column in frame.columns.intersection([*METRICS, *SIZES, "ratio", "same"]):
         frame[column] = pd.to_numeric(frame[column])
@@ -78,7 +78,7 @@ def _read_run(request: dict[str, Any]) -> dict[str, Any]:
     row |= {"supernet": choice.supernet, "cut": choice.cut, "failed": choice.failed}
     if choice.failed:
         return row
-    path, result = _result(request, choice)
+    result = read_evaluation(choice.path, request)
     row |= {"ratio": result.get("ratio"), "stage": result["stage"]}
     row |= {"disconnected": bool(result.get("disconnected"))}
     sizes = result.get("sizes") or {}
@@ -86,19 +86,12 @@ def _read_run(request: dict[str, Any]) -> dict[str, Any]:
     row["overlap_with_initial_mask"] = result.get("overlap_with_initial_mask")
     if result.get("failed"):
         return row | {"failed": result["failed"]}
-    return row | read_metrics(result, path)
+    return row | read_metrics(result, choice.path)
 
 
 def ratio_of(cut: str | None) -> float | None:
-    """The ratio in the name of a cut (`ratio8`), so that a missing run has its place in a grid."""
-    found = re.match(r"ratio([0-9.]+)", cut or "")
-    return float(found[1]) if found else None
-
-
-def _result(request: dict[str, Any], choice: Choice) -> tuple[str, dict[str, Any]]:
-    path = request["evaluations"][choice.supernet]
-    report = read_evaluation(path, request)
-    return path, find_result(report, path, STAGES[request["kind"]], choice.cut)
+    """The ratio of a cut (`ratio8`), so that a missing run has its place in a grid."""
+    return None if cut is None else CutName.parse(cut).ratio
 
 
 def read_consistency(requests: list[dict[str, Any]]) -> pd.DataFrame:
@@ -119,19 +112,19 @@ def _read_consistency(request: dict[str, Any]) -> list[dict[str, Any]]:
         return [key | {"method": m, "missing": request["missing"]} for m in methods]
     choice = choose(request)
     # θ† is the same for every supernet of a seed: without a choice, any of them shows it.
-    path = request["evaluations"][choice.supernet or next(iter(request["evaluations"]))]
-    report = read_evaluation(path, request)
-    supernet = _transforms(find_result(report, path, "supernet", None), path)
+    supernets = request["supernets"]
+    path = supernets[choice.supernet] if choice.supernet else next(iter(supernets.values()))
+    supernet = _transforms(read_evaluation(path, request, "supernet"), path)
     rows = [key | {"method": "supernet", "transform": t, **v} for t, v in supernet.items()]
-    own = find_result(report, path, "subnetwork", choice.cut) if choice.cut else {}
+    own = read_evaluation(choice.path, request) if choice.path else {}
     failed = choice.failed or own.get("failed")
     if failed:
         return rows + [key | {"transform": t, "failed": failed} for t in supernet]
-    ours = _transforms(own, path)
+    ours = _transforms(own, choice.path)
     if list(ours) != list(supernet):
         raise UserError(
-            f"{path} has other transforms for the supernet ({', '.join(supernet)}) than for "
-            f"'{choice.cut}' ({', '.join(ours)}). {REDO}"
+            f"{choice.path} has other transforms ({', '.join(ours)}) than {path}, the report of "
+            f"its supernet ({', '.join(supernet)}). {REDO}"
         )
     return rows + [key | {"transform": t, **v} for t, v in ours.items()]
 

@@ -3,7 +3,7 @@
 Balanced accuracy of a constant predictor is 100/K %, yet MLP_TAB-family columns of the paper hold
 the majority-class rate of the test split. And where all classes are equally frequent in the test
 split, balanced accuracy is k/n (k/3n as a mean of 3 seeds), yet these columns hold other values.
-Both fit macro precision: `balanced_accuracy_score` with its arguments swapped. (SPEC section 6)
+Both fit macro precision: `balanced_accuracy_score` with its arguments swapped.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
 from iunet.paper import official_rows, paper_table
+from iunet.runs.entries import Benchmark
+from iunet.tables.ask import EVIDENCE, Ask
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import TUNED
-from iunet.tables.tabular import METHODS, paper_table7, tabular_label
+from iunet.tables.scores import About
+from iunet.tables.table7 import METHODS, paper_table7, tabular_label
+
+TITLE = "What table 7 of the paper measures"
+GROUP = EVIDENCE
 
 PAPER_SEEDS = 3
 HALF = 0.0005 + 1e-9  # the paper gives 3 decimals
@@ -156,7 +162,7 @@ def metric_problem(splits: dict[str, dict[str, Any]] | None = None) -> dict[str,
 
 
 def families() -> dict[str, list[str]]:
-    return {"mlp_tab": [m for m in METHODS if m not in TUNED], "tuned": list(TUNED)}
+    return {"mlp_tab": [m for m in METHODS if m not in LEARNERS], "tuned": list(LEARNERS)}
 
 
 def _summary(counts: dict[str, dict[str, int]]) -> str:
@@ -171,6 +177,14 @@ def _summary(counts: dict[str, dict[str, int]]) -> str:
         f"{others['equal_class_cells']} of the other three as k/n. Both fit balanced accuracy with "
         "its arguments swapped: mean precision over the predicted classes."
     )
+
+
+def asks(bench: Benchmark) -> Ask:
+    return Ask()
+
+
+def build(ask: Ask, about: About) -> TableDocument:
+    return metric_problem_document()
 
 
 def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> TableDocument:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
-from iunet.runs.names import TUNED
+from iunet.networks.catalog import network_entry
+from iunet.runs.names import base_network
 
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")
 METRICS = {
@@ -18,16 +20,10 @@ METRICS = {
 }
 SCORES = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
 
-TABULAR_NETWORK = "mlp_tab"
-
-
-def base_network(network: str) -> str:
-    """The network without its variant: `mlp_vis` of `mlp_vis-alpha4`."""
-    return network.split("-")[0]
-
 
 def is_tabular(network: str) -> bool:
-    return base_network(network) == TABULAR_NETWORK or network in TUNED
+    """Whether a network, or a tuned learner in its place, is for tables."""
+    return network in LEARNERS or network_entry(base_network(network)).kind == "tabular"
 
 
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
@@ -35,10 +31,10 @@ def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
 
 
 def paper_metric(method: str, tabular: bool) -> str:
-    """Which of our metrics a method's column of the paper is compared with (SPEC section 6)."""
+    """Which of our metrics a method's column of the paper is compared with."""
     if not tabular:
         return "accuracy"
-    return "balanced_accuracy" if method in TUNED else "swapped_balanced_accuracy"
+    return "balanced_accuracy" if method in LEARNERS else "swapped_balanced_accuracy"
 
 
 def stand_in_text(stand_ins: dict[str, str] | None) -> str:

@@ -7,16 +7,43 @@ Holm's correction (scikit-posthocs), as Benavoli, Corani and Mangili (2016) advi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.runs import paths
+from iunet.runs.entries import Benchmark
+from iunet.tables.ask import BEYOND, Ask
+from iunet.tables.document import (
+    VALUE,
+    Cell,
+    Column,
+    Row,
+    TableDocument,
+    Value,
+    read_document,
+)
 from iunet.tables.names import METRICS, stand_in_text
 from iunet.tables.scores import About
-from iunet.tables.tabular import complete_rows, complete_scores, tabular_label
+from iunet.tables.table2 import complete_rows, complete_scores
+from iunet.tables.table7 import tabular_label
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Ranking of the methods on tabular data"
+GROUP = BEYOND
 ALPHA = 0.05
+
+
+def asks(bench: Benchmark) -> Ask:
+    table7 = bench.path(paths.TABLE_DOCUMENT, table="table7")
+    return Ask(bench.cells_of("tables.table7"), files=[table7], more={"table7": table7})
+
+
+def build(ask: Ask, about: About) -> TableDocument:
+    """The table; the numbers behind it, from which the diagram is drawn, are its `data`."""
+    document, ranking = ranking_document(read_document(ask.more["table7"]), about=about)
+    document.data = ranking.to_json()
+    return document
 
 
 @dataclass
@@ -106,7 +133,7 @@ def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: Abou
             cells[method][other] = _p_cell(ranking, method, other)
     return TableDocument(
         id="ranking",
-        title="Ranking of the methods on tabular data",
+        title=TITLE,
         caption=f"Average ranks by {metric.lower()} over {ranking.n_datasets} data sets (1 is "
         "best), and p-values of Wilcoxon's signed-rank test between pairs of methods, adjusted "
         "by Holm's method." + stand_in_text(about.stand_ins),

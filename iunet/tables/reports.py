@@ -1,13 +1,14 @@
 """Reading run reports for tables: what is missing, truncated or contradictory is refused by name.
 
-A report is an `evaluation.json`, a selection a `selection-<method>.json`. A request says which
-result of which report a table needs:
+A report is an `evaluation.json`, a choice a `choice-<method>.json`. A request says which reports a
+table needs (iunet/runs/requests.py):
 
-    {"dataset", "network", "method", "seed", "kind": "supernet" | "dense" | "tuned" | "cut",
-     "evaluations": {name of supernet: path}, "selection": path or None, "own_selection": bool,
-     "cut": name or None, "missing": reason or None}
+    {"dataset", "network", "method", "seed", "stage": "supernet" | "dense" | "tuned" | "subnetwork",
+     "evaluations": {name of the network: path}, "supernets": {name of supernet: path},
+     "choice": path or None, "own_choice": bool, "cut": name or None, "missing": reason or None}
 
-With `own_selection` the selection chooses the supernet and the cut, without it the cut alone.
+A subnetwork's name is `kappa0.25-ilo/ratio8`. With `own_choice` the choice is of supernet and cut,
+without it of the cut alone.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.tables.names import base_network
+from iunet.runs.names import base_network
 
-KINDS = ("supernet", "dense", "tuned", "cut")
+STAGES = ("supernet", "dense", "tuned", "subnetwork")
 METRICS = [
     f"{part}_{metric}"
     for part in ("valid", "test")
@@ -31,10 +32,11 @@ REDO = "It is an artifact of the workflow: delete it and run the same command ag
 
 @dataclass
 class Choice:
-    """The supernet and cut that a request comes to, or why there is none."""
+    """The network that a request comes to, or why there is none."""
 
     supernet: str | None
     cut: str | None
+    path: str | None  # of its evaluation
     failed: str | None = None
 
 
@@ -60,46 +62,29 @@ def refuse_repeated(requests: list[dict[str, Any]]) -> None:
 # ---- evaluations
 
 
-def read_evaluation(path: str, request: dict[str, Any]) -> dict[str, Any]:
-    """The report at `path`, once it is found to be that of the request."""
+def read_evaluation(path: str, request: dict[str, Any], stage: str | None = None) -> dict[str, Any]:
+    """The report at `path`, once it is found to be that of the request (and of the stage)."""
     report = read_json(path)
-    if not isinstance(report, dict):
-        raise UserError(f"{path} is not a run's report: it holds no JSON object. {REDO}")
-    for key in ("dataset", "seed"):
-        if report.get(key) != request[key]:
+    asked = {key: request[key] for key in ("dataset", "seed")}
+    for key, value in {**asked, "stage": stage or request["stage"]}.items():
+        if report.get(key) != value:
             raise UserError(
-                f"{path} is the report of {key} {report.get(key)!r}, but {request[key]!r} was "
-                f"asked for ({describe(request)}). {REDO}"
+                f"{path} is the report of {key} {report.get(key)!r}, but {value!r} was asked for "
+                f"({describe(request)}). {REDO}"
             )
     name = _network_name(report)
     known = (base_network(request["network"]), request["method"])
-    if name not in known and not (name is None and request["kind"] == "tuned"):
+    if name not in known and not (name is None and request["stage"] == "tuned"):
         raise UserError(
             f"{path} is the report of network '{name}', but '{request['network']}' was asked for "
             f"({describe(request)}). {REDO}"
         )
-    results = report.get("results")
-    if not isinstance(results, list) or not results:
-        raise UserError(f"{path} has no results ('results' is empty or absent). {REDO}")
     return report
 
 
 def _network_name(report: dict[str, Any]) -> str | None:
     network = report.get("network")
     return network.get("name") if isinstance(network, dict) else network
-
-
-def find_result(report: dict[str, Any], path: str, stage: str, cut: str | None) -> dict[str, Any]:
-    """The one result of a stage (and cut)."""
-    of_stage = [result for result in report["results"] if result.get("stage") == stage]
-    found = [result for result in of_stage if cut is None or result.get("name") == cut]
-    what = f"the cut '{cut}'" if cut else f"the stage '{stage}'"
-    if not found:
-        there = [str(r.get("name") or r.get("stage")) for r in report["results"]]
-        raise UserError(f"{path} has no result of {what}; it has {', '.join(there)}. {REDO}")
-    if len(found) > 1:
-        raise UserError(f"{path} has {len(found)} results of {what}, not one. {REDO}")
-    return found[0]
 
 
 def read_metrics(result: dict[str, Any], path: str) -> dict[str, float]:
@@ -126,70 +111,72 @@ def percentage(value: Any, key: str, path: str) -> float:
     return float(value)
 
 
-# ---- selections
+# ---- choices
 
 
 def choose(request: dict[str, Any]) -> Choice:
-    """Which supernet and cut a request means."""
-    kind, names = request["kind"], list(request["evaluations"])
-    if kind not in KINDS:
-        raise UserError(f"A table asks for the kind '{kind}' of run; known are {', '.join(KINDS)}.")
-    only = names[0] if len(names) == 1 else None
-    if kind != "cut":
-        return Choice(_single(request, only), None)
+    """Which network a request means."""
+    stage, files = request["stage"], request["evaluations"]
+    if stage not in STAGES:
+        raise UserError(f"A table asks for the stage '{stage}'; known are {', '.join(STAGES)}.")
+    if stage != "subnetwork":
+        name = _single(request, list(files))
+        return Choice(name, None, files[name])
+    supernets = list(dict.fromkeys(name.partition("/")[0] for name in files))
     if request.get("cut"):
-        return Choice(_single(request, only), request["cut"])
-    if not request.get("selection"):
+        return _found(request, _single(request, supernets), request["cut"])
+    if not request.get("choice"):
         raise UserError(f"A table asks for a cut without saying which ({describe(request)}).")
-    selection = read_selection(request["selection"], request)
-    chosen = selection["chosen"]
+    choice = read_choice(request["choice"], request)
+    chosen = choice["chosen"]
     if chosen is None:
-        return Choice(None, None, failure_of(selection))
-    supernet = chosen["supernet"] if request.get("own_selection") else _single(request, only)
-    if supernet not in names:
+        return Choice(None, None, None, failure_of(choice))
+    own = request.get("own_choice")
+    return _found(
+        request, chosen["supernet"] if own else _single(request, supernets), chosen["cut"]
+    )
+
+
+def _found(request: dict[str, Any], supernet: str, cut: str) -> Choice:
+    files, name = request["evaluations"], f"{supernet}/{cut}"
+    if name not in files:
         raise UserError(
-            f"{request['selection']} chooses the supernet '{supernet}', which is not among the "
-            f"runs of the table: {', '.join(names)}. {REDO}"
+            f"{request.get('choice') or 'A table'} chooses '{name}', which is not among the runs "
+            f"of the table: {', '.join(files)}. {REDO}"
         )
-    return Choice(supernet, chosen["cut"])
+    return Choice(supernet, cut, files[name])
 
 
-def _single(request: dict[str, Any], only: str | None) -> str:
-    if only is None:
+def _single(request: dict[str, Any], names: list[str]) -> str:
+    if len(names) != 1:
         raise UserError(
-            f"A table asks for one run, but is given {len(request['evaluations'])} reports "
-            f"({describe(request)})."
+            f"A table asks for one run, but is given {len(names)} ({describe(request)})."
         )
-    return only
+    return names[0]
 
 
-def read_selection(path: str, request: dict[str, Any]) -> dict[str, Any]:
-    selection = read_json(path)
+def read_choice(path: str, request: dict[str, Any]) -> dict[str, Any]:
+    choice = read_json(path)
     for key in ("dataset", "network", "method", "chosen", "candidates"):
-        if not isinstance(selection, dict) or key not in selection:
-            raise UserError(f"{path} is not a selection: it lacks '{key}'. {REDO}")
-    keys = ["dataset", "network"] + ["method"] * bool(request.get("own_selection"))
+        if key not in choice:
+            raise UserError(f"{path} is not a choice: it lacks '{key}'. {REDO}")
+    keys = ["dataset", "network"] + ["method"] * bool(request.get("own_choice"))
     for key in keys:
-        found, asked = base_name(key, selection[key]), base_name(key, request[key])
-        if found != asked:
+        if choice[key] != request[key]:
             raise UserError(
-                f"{path} is the selection of {key} '{found}', but '{asked}' was asked for "
-                f"({describe(request)}). {REDO}"
+                f"{path} is the choice for {key} '{choice[key]}', but '{request[key]}' was asked "
+                f"for ({describe(request)}). {REDO}"
             )
-    chosen = selection["chosen"]
-    pairs = [(c.get("supernet"), c.get("cut")) for c in selection["candidates"]]
+    chosen = choice["chosen"]
+    pairs = [(c.get("supernet"), c.get("cut")) for c in choice["candidates"]]
     if chosen is not None and (chosen.get("supernet"), chosen.get("cut")) not in pairs:
         raise UserError(f"{path} chooses {chosen!r}, which is none of its candidates. {REDO}")
-    return selection
+    return choice
 
 
-def base_name(key: str, value: str) -> str:
-    return base_network(str(value)) if key == "network" else str(value)
-
-
-def failure_of(selection: dict[str, Any]) -> str:
+def failure_of(choice: dict[str, Any]) -> str:
     """Why nothing was chosen: the reason, if all candidates share one."""
-    reasons = dict.fromkeys(c["failed"] for c in selection["candidates"] if c.get("failed"))
+    reasons = dict.fromkeys(c["failed"] for c in choice["candidates"] if c.get("failed"))
     if len(reasons) == 1:
         return next(iter(reasons))
     return f"every candidate failed ({'; '.join(reasons)})" if reasons else "nothing to choose from"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from iunet.paper import paper_table
 from iunet.tables.cells import cell_of, score_columns, select
@@ -18,7 +16,10 @@ from iunet.tables.document import (
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import metric_labels, stand_in_text
+from iunet.tables.names import is_tabular, metric_labels, stand_in_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEAN_NOTE = (
     "Mean ± sample standard deviation (n − 1) over seeds; without ± there is one seed. Agreement "
@@ -102,3 +103,13 @@ def _numbers(row: dict[str, str], prefix: str) -> tuple[float, float | None]:
 
 def paper_value(found: tuple[float, float | None] | None, metric: str) -> PaperValue | None:
     return PaperValue(*found, metric) if found else None
+
+
+def with_primary(frame: pd.DataFrame) -> pd.DataFrame:
+    """The metric that counts: accuracy of images, balanced accuracy of tables."""
+    tabular = frame["network"].map(is_tabular).astype(bool)
+    columns = {}
+    for part in ("valid", "test"):
+        balanced, plain = frame[f"{part}_balanced_accuracy"], frame[f"{part}_accuracy"]
+        columns[f"{part}_primary"] = balanced.where(tabular, plain)
+    return frame.assign(**columns)

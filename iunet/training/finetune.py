@@ -7,34 +7,32 @@ Tabular: AdamW with cosine annealing and restarts, and a snapshot ensemble of th
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
-from iunet.data.load import load_part, make_inputs
-from iunet.method.objectives import supervised_loss
-from iunet.method.pruning import compress_weights, expand_weights, lottery_ticket, unpack_masks
-from iunet.networks import NetworkSpec, build_network, state_tensors
-from iunet.scoring.metrics import classification_metrics
-from iunet.training.loop import (
-    Trained,
-    Training,
-    accuracy,
-    check_weights,
-    predict,
-    stream,
-    train,
-    training_report,
+from iunet.artifacts import (
+    read_arrays,
+    read_json,
+    read_tensors,
+    write_arrays,
+    write_json,
+    write_tensors,
 )
+from iunet.data.load import TrainingData, load_part, make_inputs
+from iunet.method.masks import compress_weights, expand_weights, read_masks
+from iunet.method.objectives import supervised_loss
+from iunet.method.pruning import lottery_ticket
+from iunet.networks.network import Network, NetworkSpec, build_network, state_tensors
+from iunet.scoring.prediction import accuracy, mean_softmax
+from iunet.training.loop import Trained, Training, check_weights, train
+from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
-from iunet.training.support.environment import describe_environment
+from iunet.training.support.job import Job
 
 
 @dataclass(frozen=True)
@@ -78,36 +76,32 @@ class FinetuneSettings:
         return 0.0
 
 
-def finetune(
-    inputs: dict[str, str],
-    output: dict[str, str],
-    run: str,
+@dataclass
+class Finetuned:
+    """What a fine-tuning came to: the members of the ensemble (one without snapshots)."""
+
+    members: list[dict[str, Tensor]]
+    trained: Trained
+
+
+def fit_subnetwork(
+    network: Network,
+    start: dict[str, Tensor],
+    masks: dict[str, Tensor],
+    data: TrainingData,
     settings: FinetuneSettings,
-    device: torch.device,
-    identity: dict[str, Any],
-    checkpoint_s: float,
-) -> None:
-    """Fine-tune the subnetwork of a mask (`inputs` names none for the dense network)."""
-    started = time.monotonic()
-    description = read_json(inputs["description"])
-    checkpoint = Checkpoint(Path(output["weights"]).with_name("finetune.checkpoint"), identity)
-    if "mask" in inputs and (failed := read_json(inputs["mask_report"])["failed"]):
-        nothing = Trained([], {}, 0.0, [])
-        report = training_report(run, description, settings, identity, nothing, started)
-        write_arrays(output["weights"], {})
-        write_json(output["report"], report | {"failed": failed, "members": 0, "metrics": {}})
-        return
-    train_part, valid = (load_part(inputs[part], device) for part in ("train", "valid"))
-    prepare = make_inputs(read_json(inputs["preprocessing"]), None, train_part)
-    network = build_network(NetworkSpec(**description["network"])).to(device)
-    masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
-    on_device = {name: torch.from_numpy(m).to(device, torch.float32) for name, m in masks.items()}
-    network.load_state_dict(lottery_ticket(load_file(inputs["initial"], str(device)), on_device))
+    run: str = "finetune",
+    checkpoint: Checkpoint | None = None,
+) -> Finetuned:
+    """Train from `start`, keeping at zero what `masks` (0 and 1, by weight) prune."""
+    train_part, inputs, valid = data.train, data.inputs, data.valid
+    device = train_part.raw.device
+    network.load_state_dict(start)
     half = settings.half_precision and device.type == "cuda"
 
     def loss(rows: Tensor):
         with torch.autocast(device.type, torch.float16, enabled=half):
-            logits = network(prepare.prepare(train_part.raw[rows]))
+            logits = network(inputs.prepare(train_part.raw[rows]))
         value = supervised_loss(logits.float(), train_part.labels[rows])
         return value, {"sup": value.detach()}
 
@@ -127,31 +121,56 @@ def finetune(
         settings.batch_size,
         len(train_part),
         loss,
-        validate=lambda: accuracy(network, prepare, valid),
+        validate=None if valid is None else lambda: accuracy(network, inputs, valid),
         generators={"order": stream(settings.seed, "finetune/order", device)},
         lr_at=settings.lr_at if settings.cycles else None,
-        masks=on_device,
+        masks=masks,
         keep=keep,
         scaler=torch.amp.GradScaler("cuda") if half else None,
     )
-    trained = train(training, checkpoint, checkpoint_s)
+    trained = train(training, checkpoint)
     members = split_members(trained.kept)
-    probabilities = 0.0
     for member in members:
         network.load_state_dict(member)
         check_weights(run, network)
-        probabilities = probabilities + predict(network, prepare, valid).softmax(dim=1)
-    predicted = (probabilities / len(members)).argmax(dim=1).cpu().numpy()
-    metrics = classification_metrics(valid.labels.cpu().numpy(), predicted)
-    write_members(output["weights"], members, masks)
-    report = training_report(run, description, settings, identity, trained, started) | {
-        "failed": None,
-        "members": len(members),
-        "metrics": {f"valid_{name}": value for name, value in metrics.items()},
-        "environment": describe_environment(device),
-    }
-    write_json(output["report"], report)
+    return Finetuned(members, trained)
+
+
+def finetune(
+    inputs: dict[str, str], output: dict[str, str], settings: FinetuneSettings, job: Job
+) -> None:
+    """The stage, of a subnetwork, or of the dense network if `inputs` names no mask.
+
+    Beside weights and report it writes the labels that the ensemble predicts for the validation
+    rows, from which any metric can be computed later.
+    """
+    description = read_json(inputs["description"])
+    if "mask" in inputs and (failed := read_json(inputs["mask_report"])["failed"]):
+        report = job.report(description, settings, Trained([], {}, 0.0, []))
+        write_arrays(output["weights"], {})
+        write_arrays(output["predictions"], {})
+        write_json(output["report"], report | {"failed": failed, "members": 0})
+        return
+    checkpoint = job.checkpoint(output["weights"], "finetune")
+    train_part, valid = (load_part(inputs[part], job.device) for part in ("train", "valid"))
+    prepare = make_inputs(read_json(inputs["preprocessing"]), job.device)
+    network = build_network(NetworkSpec(**description["network"])).to(job.device)
+    masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
+    on_device = on(job.device, masks)
+    start = lottery_ticket(read_tensors(inputs["initial"], job.device), on_device)
+    data = TrainingData(train_part, prepare, valid)
+    finetuned = fit_subnetwork(network, start, on_device, data, settings, job.run, checkpoint)
+    predicted = mean_softmax(network, finetuned.members, prepare, valid).argmax(dim=1)
+    write_members(output["weights"], finetuned.members, masks)
+    write_tensors(output["predictions"], {"predicted": predicted})
+    report = job.report(description, settings, finetuned.trained)
+    write_json(output["report"], report | {"failed": None, "members": len(finetuned.members)})
     checkpoint.remove()
+
+
+def on(device: torch.device, masks: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    """Boolean masks as 0 and 1 on a device."""
+    return {name: torch.from_numpy(m).to(device, torch.float32) for name, m in masks.items()}
 
 
 def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torch.optim.Optimizer:
@@ -170,13 +189,6 @@ def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torc
 
 
 # ---- artifacts
-
-
-def read_masks(mask_path: str | Path, report_path: str | Path) -> dict[str, np.ndarray]:
-    """A mask artifact as boolean arrays."""
-    layers = read_json(report_path)["layers"]
-    shapes = {layer["weight"]: layer["shape"] for layer in layers}
-    return unpack_masks(read_arrays(mask_path), shapes)
 
 
 def split_members(tensors: dict[str, Any]) -> list[dict[str, Any]]:

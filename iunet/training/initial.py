@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
-from iunet.artifacts import read_json, write_arrays, write_json
-from iunet.networks import (
+from iunet.artifacts import read_json, write_json, write_tensors
+from iunet.networks.network import (
+    Network,
     NetworkSpec,
     encoder_weights,
     initialise,
@@ -20,35 +18,32 @@ from iunet.networks import (
 def network_spec(name: str, options: dict[str, Any], split: dict[str, Any]) -> NetworkSpec:
     """The network that fits a data set's split."""
     shape = ("n_classes", "n_inputs", "channels", "side")
-    return NetworkSpec(name, **{key: split[key] for key in shape if key in split}, **options)
+    facts = {key: split[key] for key in shape if key in split}
+    return NetworkSpec(name, **facts, options=options)
 
 
-def write_initial(
-    name: str,
-    options: dict[str, Any],
-    split_path: str | Path,
-    init: str,
-    seed: int,
-    output: dict[str, str],
-) -> None:
-    """Draw θ† and write it, with what later stages need to know of the network."""
-    split = read_json(split_path)
-    spec = network_spec(name, options, split)
-    network = initialise(spec, init, seed)
-    write_tensors(output["weights"], state_tensors(network))
+def describe_network(network: Network) -> dict[str, Any]:
+    """What later stages need to know of a network's weights without building it."""
     weights = encoder_weights(network)
-    content = {
-        "network": spec.to_json(),
-        "dataset": split["dataset"],
-        "init": "torchvision" if name == "resnet18" else init,
-        "seed": seed,
+    return {
         "encoder_weights": list(weights),
         "scaled_weights": list(scaled_weights(network)),
         "n_encoder_weights": sum(weight.numel() for weight in weights.values()),
         "n_parameters": sum(weight.numel() for weight in network.parameters()),
     }
-    write_json(output["description"], content)
 
 
-def write_tensors(path: str | Path, tensors: dict[str, Tensor], **metadata: str) -> None:
-    write_arrays(path, {name: t.cpu().numpy() for name, t in tensors.items()}, **metadata)
+def write_initial(
+    split_path: str,
+    output: dict[str, str],
+    network: dict[str, Any],
+    init: str,
+    seed: int,
+) -> None:
+    """Draw θ† and write it, with what later stages need to know of the network."""
+    split = read_json(split_path)
+    spec = network_spec(network["name"], network["options"], split)
+    drawn = initialise(spec, init, seed)
+    write_tensors(output["weights"], state_tensors(drawn))
+    head = {"network": spec.to_json(), "dataset": split["dataset"], "init": init, "seed": seed}
+    write_json(output["description"], head | describe_network(drawn))

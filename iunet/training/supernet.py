@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-from iunet.artifacts import read_json, write_json
-from iunet.data.load import load_part, make_inputs
+from iunet.artifacts import read_json, read_tensors, write_json, write_tensors
+from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.method.objectives import supernet_loss
 from iunet.method.pruning import proactive_initialisation
-from iunet.networks import Network, NetworkSpec, build_network, encoder_weights, state_tensors
-from iunet.training.initial import write_tensors
-from iunet.training.loop import (
-    Diverged,
-    Trained,
-    Training,
-    accuracy,
-    check_weights,
-    stream,
-    train,
-    training_report,
+from iunet.networks.network import (
+    Network,
+    NetworkSpec,
+    build_network,
+    encoder_weights,
+    scaled_weights,
+    state_tensors,
 )
+from iunet.scoring.prediction import accuracy
+from iunet.training.loop import Diverged, Trained, Training, check_weights, train
+from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
-from iunet.training.support.environment import describe_environment
+from iunet.training.support.job import Job
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
@@ -55,43 +51,48 @@ class SupernetSettings:
     beta: float = 0.0  # β-LASSO: weights below β · l1 become zero
 
 
-def train_supernet(
-    inputs: dict[str, str],
-    output: dict[str, str],
-    run: str,
+@dataclass
+class Supernet:
+    """What the training of a supernet came to."""
+
+    state: dict[str, Tensor]
+    histograms: Tensor  # counts of |θ| [epochs + 1, bins], before training and after every epoch
+    trained: Trained
+    failed: str | None = None  # why the weights are no result, if they are none
+
+
+def fit_supernet(
+    network: Network,
+    initial: dict[str, Tensor],
+    data: TrainingData,
     settings: SupernetSettings,
-    augment: dict[str, Any] | None,
-    device: torch.device,
-    identity: dict[str, Any],
-    checkpoint_s: float,
-) -> None:
-    """Train a supernet from θ† and write its weights, magnitude histograms and report."""
-    started = time.monotonic()
-    description = read_json(inputs["description"])
-    train_part, valid = (load_part(inputs[part], device) for part in ("train", "valid"))
-    prepare = make_inputs(read_json(inputs["preprocessing"]), augment, train_part)
-    network = build_network(NetworkSpec(**description["network"])).to(device)
-    initial = load_file(inputs["initial"], device=str(device))
-    proactive_initialisation(initial, description["scaled_weights"], settings.kappa)
-    network.load_state_dict(initial)
+    run: str = "supernet",
+    checkpoint: Checkpoint | None = None,
+) -> Supernet:
+    """Train a network from κ · θ†, where `initial` is θ†."""
+    train_part, inputs, valid = data.train, data.inputs, data.valid
+    device = train_part.raw.device
+    start = {name: tensor.clone() for name, tensor in initial.items()}
+    proactive_initialisation(start, list(scaled_weights(network)), settings.kappa)
+    network.load_state_dict(start)
     weights = encoder_weights(network)
     histograms = {"histogram/0": magnitude_histogram(weights)}
     generators = {
         name: stream(settings.seed, f"supernet/{name}", device) for name in ("order", "g")
     }
+    lasso = settings.objective == "lasso"
 
     def loss(rows: Tensor):
         raw = train_part.raw[rows]
         return supernet_loss(
             network,
-            prepare.prepare(raw),
+            inputs.prepare(raw),
             train_part.labels[rows],
-            lambda: prepare.transformed(raw, generators["g"]),
-            "sup" if settings.objective == "lasso" else settings.objective,
+            lambda: inputs.transformed(raw, generators["g"]),
+            "sup" if lasso else settings.objective,
             settings.weight,
         )
 
-    checkpoint = Checkpoint(Path(output["weights"]).with_name("supernet.checkpoint"), identity)
     training = Training(
         run,
         network,
@@ -100,19 +101,17 @@ def train_supernet(
         settings.batch_size,
         len(train_part),
         loss,
-        validate=lambda: accuracy(network, prepare, valid),
+        validate=None if valid is None else lambda: accuracy(network, inputs, valid),
         generators=generators,
-        lr_at=cosine_to_zero(settings.lr, settings.epochs)
-        if settings.objective == "lasso"
-        else None,
+        lr_at=cosine_to_zero(settings.lr, settings.epochs) if lasso else None,
         keep=lambda epoch: {f"histogram/{epoch + 1}": magnitude_histogram(weights)},
     )
     failed = None
     try:
-        trained = train(training, checkpoint, checkpoint_s)
+        trained = train(training, checkpoint)
         check_weights(run, network)
     except Diverged as error:
-        if settings.objective != "lasso":
+        if not lasso:
             raise
         # One l1 of a grid: the others go on, and this one is not chosen.
         failed, trained = one_line(error), Trained([], {}, 0.0, [])
@@ -121,14 +120,37 @@ def train_supernet(
             tensor.zero_()
     histograms |= trained.kept
     counts = [histograms[f"histogram/{epoch}"].cpu() for epoch in range(len(histograms))]
-    write_tensors(output["weights"], state_tensors(network))
+    return Supernet(state_tensors(network), torch.stack(counts), trained, failed)
+
+
+def train_supernet(
+    inputs: dict[str, str],
+    output: dict[str, str],
+    settings: SupernetSettings,
+    augment: dict[str, Any] | None,
+    job: Job,
+) -> None:
+    """The stage: read, train, and write weights, magnitude histograms and the report."""
+    description = read_json(inputs["description"])
+    train_part, valid = (load_part(inputs[part], job.device) for part in ("train", "valid"))
+    prepare = make_inputs(read_json(inputs["preprocessing"]), job.device, augment, train_part)
+    checkpoint = job.checkpoint(output["weights"], "supernet")
+    supernet = fit_supernet(
+        build_network(NetworkSpec(**description["network"])).to(job.device),
+        read_tensors(inputs["initial"], job.device),
+        TrainingData(train_part, prepare, valid),
+        settings,
+        job.run,
+        checkpoint,
+    )
+    history, failed = supernet.trained.history, supernet.failed
     edges = torch.logspace(LOWEST, HIGHEST, BINS + 1, dtype=torch.float64)
-    write_tensors(output["histograms"], {"counts": torch.stack(counts), "edges": edges})
-    report = training_report(run, description, settings, identity, trained, started) | {
+    write_tensors(output["weights"], supernet.state)
+    write_tensors(output["histograms"], {"counts": supernet.histograms, "edges": edges})
+    report = job.report(description, settings, supernet.trained) | {
         "failed": failed,
-        "metrics": {} if failed else {"valid_accuracy": trained.history[-1]["valid_accuracy"]},
+        "metrics": {} if failed else {"valid_accuracy": history[-1]["valid_accuracy"]},
         "first_layer": description["encoder_weights"][0],
-        "environment": describe_environment(device),
     }
     write_json(output["report"], report)
     checkpoint.remove()

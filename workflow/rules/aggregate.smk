@@ -1,12 +1,42 @@
-# aggregate: the paper's tables and the report, from what the runs left behind.
+# aggregate: tables, figures and the page, from what the runs left behind. What each is made of is said
+# in its own module (iunet/tables/, iunet/figures/).
+
+from iunet.page.sources import page_sources
+from iunet.paper import paper_digest
+
+PAPER = digest(*(paper_digest(number) for number in range(1, 10)))
+
+
+@cache
+def table_ask(table):
+    return table_module(table).asks(BENCH)
+
+
+def table_splits(wildcards):
+    """The splits of a table's data sets, whose reports say whether a set is a subset."""
+    names = dict.fromkeys(cell.dataset for cell in table_ask(wildcards.table).cells)
+    files = [BENCH.path(paths.SPLIT_REPORT, dataset=n) for n in names if n not in BENCH.unavailable]
+    return [path for path in files if BENCH.exists(path)]
+
+
+def table_files():
+    """A table in all its forms."""
+    shown = report(
+        f"{paths.TABLE}.html",
+        caption="../../reports/captions/table.rst",
+        category="Tables",
+        labels={"table": "{table}"},
+    )
+    forms = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
+    return {form: f"{paths.TABLE}.{ending}" for form, ending in forms.items()} | {"html": shown}
 
 
 rule table:
     input:
-        runs=table_inputs,
+        runs=lambda wildcards: table_ask(wildcards.table).inputs(),
         splits=table_splits,
     output:
-        **table_files("{table}"),
+        **table_files(),
     log:
         "<logs>/tables/{table}.log",
     benchmark:
@@ -15,165 +45,84 @@ rule table:
     conda:
         "../../envs/report.yaml"
     params:
-        upstream=table_id,
-        requests=table_requests,
-        more=table_more,
-        about=table_about,
+        *code("table"),
+        lambda wildcards: ", ".join(code_lines(f"iunet.tables.{wildcards.table}")),
+        **provenance("table"),
+        # The whole of it is too long to be compared by Snakemake, so it compares a digest.
+        ask=lambda wildcards, input: table_ask(wildcards.table).plain(),
+        asked=lambda wildcards: table_ask(wildcards.table).digest(),
+        about=lambda wildcards: about_cells(BENCH, table_ask(wildcards.table).cells),
         paper=PAPER,
-        code=science_version("iunet.tables.make"),
     message:
         "{wildcards.table}"
     script:
         "../scripts/table.py"
 
 
-rule table2:
+@cache
+def ask_of_figure(figure):
+    return figure_ask(BENCH, figure)
+
+
+rule figure:
     input:
-        table7="<results>/tables/table7.json",
+        lambda wildcards: ask_of_figure(wildcards.figure).inputs(),
     output:
-        **table_files("table2", "table2"),
+        png=report(
+            f"{paths.FIGURE}.png",
+            caption="../../reports/captions/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        pdf=f"{paths.FIGURE}.pdf",
+        csv=f"{paths.FIGURE}.csv",
+        json=paths.FIGURE_REPORT,
     log:
-        "<logs>/tables/table2.log",
+        "<logs>/figures/{figure}.log",
     benchmark:
-        "<benchmarks>/tables/table2.tsv"
+        "<benchmarks>/figures/{figure}.tsv"
     localrule: True
     conda:
         "../../envs/report.yaml"
     params:
-        upstream=table7_id,
-        about=table7_about,
-        paper=PAPER,
-        code=science_version("iunet.tables.rankings"),
+        *code("figure"),
+        lambda wildcards: ", ".join(code_lines(ask_of_figure(wildcards.figure).module)),
+        **provenance("figure"),
+        ask=lambda wildcards, input: ask_of_figure(wildcards.figure).plain(),
+        asked=lambda wildcards: ask_of_figure(wildcards.figure).digest(),
     message:
-        "Table 2: the methods over all tabular data sets"
+        "{wildcards.figure}"
     script:
-        "../scripts/table2.py"
+        "../scripts/figure.py"
 
 
-rule ranking:
-    input:
-        table7="<results>/tables/table7.json",
-    output:
-        **table_files("ranking", "ranking"),
-        ranks="<results>/tables/ranks.json",
-    log:
-        "<logs>/tables/ranking.log",
-    benchmark:
-        "<benchmarks>/tables/ranking.tsv"
-    localrule: True
-    conda:
-        "../../envs/report.yaml"
-    params:
-        upstream=table7_id,
-        about=table7_about,
-        code=science_version("iunet.tables.rankings"),
-    message:
-        "Ranks of the methods and their differences"
-    script:
-        "../scripts/ranking.py"
+def page_runs(stem):
+    """Of every run: its evaluations, or the choices, also of methods that no table shows."""
+    files = dict.fromkeys(path for cell in BENCH.cells for path in BENCH.results_of(cell))
+    return [path for path in files if BENCH.exists(path) and Path(path).name.startswith(stem)]
 
 
-rule table8:
-    input:
-        splits=splits_of_table("table8"),
-    output:
-        **table_files("table8", "table8"),
-    log:
-        "<logs>/tables/table8.log",
-    benchmark:
-        "<benchmarks>/tables/table8.tsv"
-    localrule: True
-    conda:
-        "../../envs/report.yaml"
-    params:
-        **split_statistics("table8"),
-        paper=paper_digest(8),
-        code=science_version("iunet.tables.data_statistics"),
-    message:
-        "Table 8: statistics of the vision data sets"
-    script:
-        "../scripts/table8.py"
-
-
-rule table9:
-    input:
-        splits=splits_of_table("table9"),
-    output:
-        **table_files("table9", "table9"),
-    log:
-        "<logs>/tables/table9.log",
-    benchmark:
-        "<benchmarks>/tables/table9.tsv"
-    localrule: True
-    conda:
-        "../../envs/report.yaml"
-    params:
-        **split_statistics("table9"),
-        paper=paper_digest(9),
-        code=science_version("iunet.tables.data_statistics"),
-    message:
-        "Table 9: statistics of the tabular data sets"
-    script:
-        "../scripts/table9.py"
-
-
-rule metric_problem:
-    output:
-        **table_files("metric_problem", "what table 7 of the paper measures"),
-    log:
-        "<logs>/tables/metric_problem.log",
-    benchmark:
-        "<benchmarks>/tables/metric_problem.tsv"
-    localrule: True
-    conda:
-        "../../envs/report.yaml"
-    params:
-        paper=PAPER,
-        code=science_version("iunet.tables.metric_problem"),
-    message:
-        "The paper's table 7 and the majority rates"
-    script:
-        "../scripts/metric_problem.py"
-
-
-rule measure:
-    input:
-        unpack(measure_candidates),
-        unpack(measure_dense),
-        selection="<results>/runs/{dataset}/{network}/selection-{method}.json",
-    output:
-        "<results>/runs/{dataset}/{network}/measure-{method}.json",
-    log:
-        "<logs>/runs/{dataset}/{network}/measure-{method}.log",
-    benchmark:
-        "<benchmarks>/runs/{dataset}/{network}/measure-{method}.tsv"
-    conda:
-        "../../envs/train.yaml"
-    resources:
-        **job_resources("measure"),
-    params:
-        upstream=candidates_id,
-        candidates=candidates_param,
-        seed=config["seeds"][0],
-        code=science_version("iunet.evaluation.measure"),
-    message:
-        "Latency of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
-    script:
-        "../scripts/measure.py"
+def config_name():
+    """The config files, the default first; paths as a reader of the page can follow them."""
+    files = dict.fromkeys(Path(path).absolute() for path in reversed(workflow.configfiles))
+    roots = (Path.cwd(), PROJECT)
+    return ", ".join(
+        str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in files
+    )
 
 
 rule page:
     input:
-        tables=expand("<results>/tables/{table}.json", table=page_tables()),
-        evidence="<results>/tables/metric_problem.json",
-        png=expand("<results>/figures/{figure}.png", figure=page_figures()),
-        pdf=expand("<results>/figures/{figure}.pdf", figure=page_figures()),
-        evaluations=results_of_runs("evaluation"),
-        selections=results_of_runs("selection"),
-        template=page_sources(),
+        tables=expand(paths.TABLE_DOCUMENT, table=TABLES),
+        figures=expand(paths.FIGURE_REPORT, figure=figure_titles(BENCH)),
+        png=expand(f"{paths.FIGURE}.png", figure=figure_titles(BENCH)),
+        pdf=expand(f"{paths.FIGURE}.pdf", figure=figure_titles(BENCH)),
+        evaluations=page_runs("evaluation"),
+        choices=page_runs("choice"),
+        sources=page_sources(PROJECT),
     output:
         report(
-            "<results>/report/index.html",
+            paths.PAGE,
             caption="../../reports/captions/page.rst",
             category="Report",
             labels={"page": "all tables and figures"},
@@ -186,11 +135,13 @@ rule page:
     conda:
         "../../envs/report.yaml"
     params:
+        *code("page"),
+        **provenance("page"),
         config_name=config_name(),
-        figures=page_figures(),
-        unavailable=unavailable_and_used(),
+        config=digest(config),
+        figures=figure_titles(BENCH),
+        unavailable=BENCH.unavailable_and_used(),
         benchmarks=f"{config['results']}/benchmarks",
-        code=science_version("iunet.page.build", "iunet.page.facts"),
     message:
         "The report: {output}"
     script:

@@ -1,123 +1,53 @@
-# What all rules share: the checked config, the registry of data sets, paths and wildcards.
+# What all rules share: the checked config, wildcards, and lookups of what it says.
 
-import functools
 import sys
+from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
-sys.path.insert(0, workflow.basedir)  # the package is also found where it is not installed
+PROJECT = Path(workflow.current_basedir).parents[1]
+sys.path.insert(0, str(PROJECT))  # the package is also found where it is not installed
 
-from iunet.machine import cluster, resources
-from iunet.artifacts import sha256
+from iunet.baselines.catalog import LEARNERS
+from iunet.data.registry import mirror_index, read_registry
+from iunet.data.sources import effective_source
+from iunet.errors import UserError
+from iunet.figures.catalog import figure_ask, figure_titles
+from iunet.networks.catalog import network_entry
+from iunet.runs import paths, settings
 from iunet.runs.config import (
     check_datasets,
     check_ranges,
-    datasets_of_table,
-    explain_schema_error,
+    check_rows,
+    check_run_path,
+    check_schema,
+    check_seed,
     restore_numbers,
     unavailable,
 )
-from iunet.data.registry import mirror_index, read_registry
-from iunet.data.sources import effective_source
-from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
-from iunet.errors import UserError
-from iunet.runs.entries import cuts_by_supernet, entries, plan, plan_entry
-from iunet.runs.names import (
-    INITS,
-    NETWORK_KIND,
-    OBJECTIVES,
-    SURVIVORS,
-    TUNED,
-    config_with_row,
-    finetune_defaults,
-    lasso_defaults,
-    network_options,
-    parse_variant,
-    ratio_of,
-    resolve_method,
-    supernet_defaults,
-    tuning_of,
-    value_text,
-    variant_pattern,
-)
-from iunet.paper import paper_digest
-from iunet.runs.requests import (
-    NOT_FINISHED,
-    Results,
-    cost_requests,
-    files_of,
-    requests_at_each_cut,
-    run_requests,
-    supernet_requests,
-    trials_requests,
-)
-from iunet.runs.versions import digest, science_version
-from iunet.machine.workload import data_size, network_size
+from iunet.runs.entries import Benchmark, entries
+from iunet.runs.names import INITS, CutName, DenseName, SupernetName, base_network
+from iunet.runs.versions import code_lines, script_code
+from iunet.tables.about import about_cells
+from iunet.tables.ask import EVIDENCE
+from iunet.tables.catalog import TABLES, table_module
 
-# What a trial depends on. The code around it is left out: its trials stay true when that changes.
-LEARNER_CODE = {learner: science_version(f"iunet.baselines.{learner}") for learner in TUNED}
-REFIT_CODE = science_version("iunet.baselines.tuning")
+SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
 config.update(restore_numbers(config))
 
-
-def check_schema(content, where=""):
-    try:
-        validate(content, "../schemas/config.schema.yaml")
-    except WorkflowError as error:
-        raise WorkflowError(where + explain_schema_error(error.__context__)) from None
-
-
-check_schema(config)
-
 try:
+    check_schema(config, SCHEMA)
     REGISTRY = read_registry(config["data"]["registry"])
     check_datasets(config, REGISTRY)
     check_ranges(config)
     MIRROR = config["data"]["mirror"]
-    UNAVAILABLE = unavailable(REGISTRY, MIRROR)
-    ALL_PLANNED = plan(config, REGISTRY)
-    PLANNED = [run for run in ALL_PLANNED if run.dataset not in UNAVAILABLE]
-    CUTS = cuts_by_supernet(PLANNED)
+    BENCH = Benchmark(config, REGISTRY, unavailable(REGISTRY, MIRROR))
+    networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
+    check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
 except UserError as error:
     raise WorkflowError(str(error)) from None
-
-for method, network in sorted({(r.method.name, r.method.network.split("-")[0]) for r in PLANNED}):
-    if network in TUNED:
-        continue
-    if {"network", "supernet", "finetune"} & set(config["methods"][method]):
-        where = f"With the changes of 'methods.{method}': "
-        check_schema(config_with_row(config, method, network), where)
-
-DATA_TABLES = ["table8", "table9"]  # of the data sets
-RUN_TABLES = [
-    *(name for name in config["tables"] if name not in DATA_TABLES),
-    "metrics_tabular",
-    "cost",
-]
-PAPER = digest(*(paper_digest(number) for number in range(1, 10)))
-DEVICE = resolve_device(config["device"])
-TRAINING_GPUS = gpus_per_training_job(config["device"])
-
-# Where jobs run: here, or with a scheduler (then Snakemake has a number of jobs, `nodes`). Here, no
-# more jobs at once may train on a GPU than there are GPUs; `--resources gpu=N` says otherwise.
-RUNS_HERE = workflow.resource_settings.nodes is None
-if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
-    workflow.register_resource("gpu", visible_gpus())
-NO_GPU = cluster.no_gpu_message(config["device"])
-
-# Where runs lie (iunet/runs/names.py): the path of a supernet's seed, of a dense network's, of a tuned
-# baseline's, and of its study.
-SUPERNET_RUN = "runs/{dataset}/{network}/kappa{kappa}-{objective}{init}{variant}/seed{seed}"
-DENSE_RUN = "runs/{dataset}/{network}/dense{init}{tuning}/seed{seed}"
-SUPERNET, DENSE = f"<results>/{SUPERNET_RUN}", f"<results>/{DENSE_RUN}"
-SUPERNET_LOG, DENSE_LOG = f"<logs>/{SUPERNET_RUN}", f"<logs>/{DENSE_RUN}"
-TUNED_RUN = "runs/{dataset}/{learner}/seed{seed}"
-STUDY = "runs/{dataset}/{learner}/{study}"
-SUPERNET_BENCHMARK, DENSE_BENCHMARK = f"<benchmarks>/{SUPERNET_RUN}", f"<benchmarks>/{DENSE_RUN}"
 
 
 pathvars:
@@ -126,8 +56,7 @@ pathvars:
     benchmarks=f"{config['results']}/benchmarks",
 
 
-def names_of_kind(kind):
-    return [name for name, dataset in REGISTRY.items() if dataset.kind == kind]
+# ---- wildcards
 
 
 def any_of(names):
@@ -135,43 +64,81 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
-def any_network():
-    """mlp_vis, mlp_vis-alpha4, …"""
-    networks = config["networks"].items()
-    return "|".join(f"{name}{variant_pattern(options)}" for name, options in networks)
-
-
-SUPERNET_KEYS = {*supernet_defaults(config), *lasso_defaults(config)}
-FINETUNE_KEYS = {*finetune_defaults(config, "vision"), *finetune_defaults(config, "tabular")}
-OBJECTIVE = rf"{any_of(OBJECTIVES)}|lasso[0-9.]+"
-INIT = "|".join(["", *(f"-{init}" for init in INITS)])
-DENSE_NAME = rf"dense(?P<init>{INIT})(?P<tuning>{variant_pattern(FINETUNE_KEYS)})"
-# A supernet's name, taken apart into its wildcards.
-SUPERNET_NAME = (
-    rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{OBJECTIVE})(?P<init>{INIT})"
-    rf"(?P<variant>{variant_pattern(SUPERNET_KEYS)})"
-)
+def names_of_kind(kind):
+    return [name for name, dataset in REGISTRY.items() if dataset.kind == kind]
 
 
 wildcard_constraints:
     dataset=any_of(REGISTRY),
-    network=any_network(),
-    kappa=r"[0-9.]+",
-    objective=OBJECTIVE,
-    init=INIT,
-    variant=variant_pattern(SUPERNET_KEYS),
-    tuning=variant_pattern(FINETUNE_KEYS),
+    network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
+    initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
+    supernet=SupernetName.PATTERN,
+    cut=CutName.PATTERN,
+    options=r"(?:-[a-z0-9_.]+)*",  # of the fine-tuning
+    dense=DenseName.PATTERN,
     method=any_of(config["methods"]),
-    learner=any_of(TUNED),
-    table=any_of(RUN_TABLES),
+    learner=any_of(LEARNERS),
     study=r"tuning(-seed[0-9]+)?",
     worker=r"[0-9]+",
     seed=r"[0-9]+",
-    cut=rf"ratio[0-9.]+|{SURVIVORS}",
+    table=any_of(TABLES),
+    figure=any_of(figure_titles(BENCH)),
 
 
-def used_datasets():
-    """Every data set that the config names and that can be had, in the config's order."""
-    groups = [*config["datasets"].values(), *(datasets_of_table(config, t) for t in DATA_TABLES)]
-    names = [name for group in groups for name in group] + [run.dataset for run in PLANNED]
-    return [name for name in dict.fromkeys(names) if name not in UNAVAILABLE]
+# ---- paths that were asked for
+
+
+@cache
+def check_run(dataset, network, seed, run, cut=None):
+    """A path may ask for any run, but for none that the config could not have."""
+    point = {"network": network, "seed": seed, "run": run, "cut": cut}
+    try:
+        check_run_path(config, REGISTRY[dataset], point, SCHEMA)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+RUN_PATH = re.compile(
+    rf"{re.escape(config['results'])}/runs/(?P<dataset>{any_of(REGISTRY)})/"
+    rf"(?P<network>(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*)/"
+    r"(?P<run>(?:kappa|dense)[^/]*)/seed(?P<seed>[0-9]+)/(?:(?P<cut>(?:ratio|survivors)[^/]*)/)?.*"
+)
+for target in workflow.dag_settings.targets or ():
+    if found := RUN_PATH.fullmatch(str(target)):
+        check_run(**found.groupdict())
+
+
+# ---- lookups by wildcards
+
+
+def setting(function):
+    """A rule's parameter: what a function of iunet/runs/settings.py says of the job."""
+    return lambda wildcards: function(config, wildcards)
+
+
+def by(wildcard, function):
+    """Likewise, for a function that asks for one wildcard alone."""
+    return lambda wildcards: function(config, getattr(wildcards, wildcard))
+
+
+def network_code(wildcards):
+    """The file that builds the network: a new network is no reason to train the others again."""
+    return ", ".join(code_lines(network_entry(base_network(wildcards.network)).module))
+
+
+def learner_code(wildcards):
+    return ", ".join(code_lines(LEARNERS[wildcards.learner].module))
+
+
+def initial_of(wildcards):
+    """The initial weights of a supernet or dense network, whose name says which."""
+    point = dict(wildcards.items())
+    run = point.get("supernet") or point["dense"]
+    cut = point["cut"] + point.get("options", "") if "cut" in point else None
+    check_run(point["dataset"], point["network"], point["seed"], run, cut)
+    parsed = (SupernetName if "supernet" in point else DenseName).parse(run)
+    place = {key: point[key] for key in ("dataset", "network", "seed")}
+    return {
+        "initial": paths.INITIAL_WEIGHTS.format(**place, initial=parsed.initial),
+        "description": paths.INITIAL_REPORT.format(**place, initial=parsed.initial),
+    }

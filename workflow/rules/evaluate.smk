@@ -1,24 +1,47 @@
-# evaluate: the only rules that read test data. One job serves all cuts of a supernet. The choice of a
-# ratio or l1 reads the fine-tunings' own reports, which know validation data only.
+# evaluate: the only rules that read test data, one job for each network that is shown. The choice of
+# a ratio or l1 reads what the fine-tunings predict for validation data.
+
+
+def method_of(wildcards):
+    """The method of a choice, which must be one on this network."""
+    try:
+        return BENCH.method(wildcards.method, wildcards.network)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def candidate_files(wildcards, *templates):
+    """Files of a method's candidates, seeds within candidates within templates."""
+    place = {"dataset": wildcards.dataset, "network": wildcards.network}
+    return [
+        BENCH.subnetwork(template, **place, supernet=supernet, cut=cut, seed=seed)
+        for template in templates
+        for supernet, cut in method_of(wildcards).candidates()
+        for seed in BENCH.seeds
+    ]
+
+
+def candidates_param(wildcards):
+    """The names of the candidates, as [supernet, cut]."""
+    return [list(candidate) for candidate in method_of(wildcards).candidates()]
 
 
 rule evaluate:
     input:
-        unpack(subnetworks),
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        test="<results>/splits/{dataset}/test.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
-        supernet=f"{SUPERNET}/supernet.safetensors",
-        supernet_report=f"{SUPERNET}/supernet.json",
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        test=paths.TEST,
+        preprocessing=paths.PREPROCESSING,
+        mask=paths.MASK,
+        mask_report=paths.MASK_REPORT,
+        weights=paths.SUBNETWORK_WEIGHTS,
     output:
-        f"{SUPERNET}/evaluation.json",
+        paths.SUBNETWORK_EVALUATION,
     log:
-        f"{SUPERNET_LOG}/evaluate.log",
+        paths.log(paths.SUBNETWORK, "evaluate"),
     benchmark:
-        f"{SUPERNET_BENCHMARK}/evaluate.tsv"
+        paths.benchmark(paths.SUBNETWORK, "evaluate")
     group:
         job_group("evaluate")
     conda:
@@ -28,32 +51,62 @@ rule evaluate:
         **job_resources("evaluate"),
         gpu=training_gpus,
     params:
-        upstream=evaluation_id,
-        cuts=cut_names,
-        augment=augment,
-        consistency=config["consistency"],
-        code=science_version("iunet.evaluation.evaluate"),
+        *code("evaluate"),
+        **provenance("evaluate"),
+        augment=setting(settings.augment_settings),
     message:
-        "Evaluating {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}"
+        "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
     script:
         "../scripts/evaluate.py"
 
 
+rule evaluate_supernet:
+    input:
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        test=paths.TEST,
+        preprocessing=paths.PREPROCESSING,
+        supernet=paths.SUPERNET_WEIGHTS,
+        supernet_report=paths.SUPERNET_REPORT,
+    output:
+        paths.SUPERNET_EVALUATION,
+    log:
+        paths.log(paths.SUPERNET, "evaluate"),
+    benchmark:
+        paths.benchmark(paths.SUPERNET, "evaluate")
+    group:
+        job_group("evaluate_supernet")
+    conda:
+        "../../envs/train.yaml"
+    threads: config["train"]["threads"]
+    resources:
+        **job_resources("evaluate_supernet"),
+        gpu=training_gpus,
+    params:
+        *code("evaluate_supernet"),
+        **provenance("evaluate_supernet"),
+        augment=setting(settings.augment_settings),
+    message:
+        "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, unpruned"
+    script:
+        "../scripts/evaluate_supernet.py"
+
+
 rule evaluate_dense:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        test="<results>/splits/{dataset}/test.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
-        weights=f"{DENSE}/network.safetensors",
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        test=paths.TEST,
+        preprocessing=paths.PREPROCESSING,
+        weights=paths.DENSE_WEIGHTS,
     output:
-        f"{DENSE}/evaluation.json",
+        paths.DENSE_EVALUATION,
     log:
-        f"{DENSE_LOG}/evaluate.log",
+        paths.log(paths.DENSE, "evaluate"),
     benchmark:
-        f"{DENSE_BENCHMARK}/evaluate.tsv"
+        paths.benchmark(paths.DENSE, "evaluate")
     group:
         job_group("evaluate_dense")
     conda:
@@ -63,8 +116,8 @@ rule evaluate_dense:
         **job_resources("evaluate_dense"),
         gpu=training_gpus,
     params:
-        upstream=finetune_id,
-        code=science_version("iunet.evaluation.evaluate"),
+        *code("evaluate_dense"),
+        **provenance("evaluate_dense"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
     script:
@@ -73,29 +126,30 @@ rule evaluate_dense:
 
 rule evaluate_tuned:
     input:
-        test="<results>/splits/{dataset}/test.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        split="<results>/splits/{dataset}/split.json",
-        model=f"<results>/{TUNED_RUN}/model.safetensors",
-        report=f"<results>/{TUNED_RUN}/refit.json",
+        test=paths.TEST,
+        preprocessing=paths.PREPROCESSING,
+        split=paths.SPLIT_REPORT,
+        model=paths.TUNED_MODEL,
+        report=paths.TUNED_REPORT,
     output:
-        f"<results>/{TUNED_RUN}/evaluation.json",
+        paths.TUNED_EVALUATION,
     log:
-        f"<logs>/{TUNED_RUN}/evaluate.log",
+        paths.log(paths.TUNED, "evaluate"),
     benchmark:
-        f"<benchmarks>/{TUNED_RUN}/evaluate.tsv"
+        paths.benchmark(paths.TUNED, "evaluate")
     group:
         job_group("evaluate_tuned")
     conda:
         "../../envs/tune.yaml"
-    threads: learner_threads
+    threads: by("learner", settings.learner_threads)
     resources:
         **job_resources("evaluate_tuned"),
         gpu=training_gpus,
     params:
-        upstream=refit_id,
-        settings=learner_settings,
-        code=science_version("iunet.evaluation.tuned"),
+        *code("evaluate_tuned"),
+        learner_code,
+        **provenance("evaluate_tuned"),
+        settings=by("learner", settings.learner_settings),
     message:
         "Evaluating {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
     script:
@@ -104,31 +158,82 @@ rule evaluate_tuned:
 
 rule choose:
     input:
-        finetune_reports,
+        reports=lambda wildcards: candidate_files(wildcards, paths.SUBNETWORK_REPORT),
+        predictions=lambda wildcards: candidate_files(wildcards, paths.SUBNETWORK_PREDICTIONS),
+        valid=paths.VALID,
     output:
-        "<results>/runs/{dataset}/{network}/selection-{method}.json",
+        paths.CHOICE,
     log:
-        "<logs>/runs/{dataset}/{network}/choose-{method}.log",
+        paths.log(paths.NETWORK, "choose-{method}"),
     benchmark:
-        "<benchmarks>/runs/{dataset}/{network}/choose-{method}.tsv"
+        paths.benchmark(paths.NETWORK, "choose-{method}")
     localrule: True
     conda:
         "../../envs/train.yaml"
     params:
-        upstream=candidates_id,
+        *code("choose"),
+        **provenance("choose"),
         candidates=candidates_param,
         seeds=config["seeds"],
-        metric=selection_metric,
-        code=science_version("iunet.method.choice"),
+        metric=setting(settings.choice_metric),
     message:
         "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
         "../scripts/choose.py"
 
 
+def latency_files(wildcards):
+    """The candidates of the first seed, and the dense network of the same initial weights."""
+    place = {"dataset": wildcards.dataset, "network": wildcards.network, "seed": BENCH.seeds[0]}
+    candidates = method_of(wildcards).candidates()
+    supernet = SupernetName.parse(candidates[0][0])
+
+    def of_candidates(template):
+        return [BENCH.subnetwork(template, **place, supernet=s, cut=cut) for s, cut in candidates]
+
+    return {
+        "weights": of_candidates(paths.SUBNETWORK_WEIGHTS),
+        "masks": [
+            BENCH.path(paths.MASK, **place, supernet=s, cut=CutName.parse(cut).mask)
+            for s, cut in candidates
+        ],
+        "mask_reports": [
+            BENCH.path(paths.MASK_REPORT, **place, supernet=s, cut=CutName.parse(cut).mask)
+            for s, cut in candidates
+        ],
+        "dense": BENCH.path(paths.DENSE_WEIGHTS, **place, dense=f"dense{supernet.init}"),
+        "description": BENCH.path(paths.INITIAL_REPORT, **place, initial=supernet.initial),
+    }
+
+
+rule latency:
+    input:
+        unpack(latency_files),
+        choice=paths.CHOICE,
+    output:
+        paths.LATENCY,
+    log:
+        paths.log(paths.NETWORK, "latency-{method}"),
+    benchmark:
+        paths.benchmark(paths.NETWORK, "latency-{method}")
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **job_resources("latency"),
+    params:
+        *code("latency"),
+        **provenance("latency"),
+        candidates=candidates_param,
+        seed=config["seeds"][0],
+    message:
+        "Latency of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
+    script:
+        "../scripts/latency.py"
+
+
 rule experiments:
     input:
-        experiment_results(),
+        list(dict.fromkeys(path for cell in BENCH.cells for path in BENCH.results_of(cell))),
     localrule: True
     message:
         "All experiments are run"

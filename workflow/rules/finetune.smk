@@ -3,20 +3,20 @@
 
 rule finetune:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
-        mask=f"{SUPERNET}/{{cut}}/mask.safetensors",
-        mask_report=f"{SUPERNET}/{{cut}}/mask.json",
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
+        mask=paths.MASK,
+        mask_report=paths.MASK_REPORT,
     output:
-        weights=f"{SUPERNET}/{{cut}}{{tuning}}/subnetwork.safetensors",
-        report=f"{SUPERNET}/{{cut}}{{tuning}}/finetune.json",
+        weights=paths.SUBNETWORK_WEIGHTS,
+        predictions=paths.SUBNETWORK_PREDICTIONS,
+        report=paths.SUBNETWORK_REPORT,
     log:
-        f"{SUPERNET_LOG}/{{cut}}{{tuning}}/finetune.log",
+        paths.log(paths.SUBNETWORK, "finetune"),
     benchmark:
-        f"{SUPERNET_BENCHMARK}/{{cut}}{{tuning}}/finetune.tsv"
+        paths.benchmark(paths.SUBNETWORK, "finetune")
     group:
         job_group("finetune")
     conda:
@@ -26,29 +26,29 @@ rule finetune:
         **job_resources("finetune"),
         gpu=training_gpus,
     params:
-        upstream=mask_id,
-        settings=finetune_settings,
-        code=science_version("iunet.training.finetune"),
+        *code("finetune"),
+        **provenance("finetune"),
+        settings=setting(settings.finetune_settings),
     message:
-        "Fine-tuning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, {wildcards.cut}"
+        "Fine-tuning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
     script:
         "../scripts/finetune.py"
 
 
 rule train_dense:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
     output:
-        weights=f"{DENSE}/network.safetensors",
-        report=f"{DENSE}/finetune.json",
+        weights=paths.DENSE_WEIGHTS,
+        predictions=paths.DENSE_PREDICTIONS,
+        report=paths.DENSE_REPORT,
     log:
-        f"{DENSE_LOG}/train_dense.log",
+        paths.log(paths.DENSE, "train_dense"),
     benchmark:
-        f"{DENSE_BENCHMARK}/train_dense.tsv"
+        paths.benchmark(paths.DENSE, "train_dense")
     group:
         job_group("train_dense")
     conda:
@@ -58,9 +58,9 @@ rule train_dense:
         **job_resources("train_dense"),
         gpu=training_gpus,
     params:
-        upstream=initial_id,
-        settings=finetune_settings,
-        code=science_version("iunet.training.finetune"),
+        *code("train_dense"),
+        **provenance("train_dense"),
+        settings=setting(settings.finetune_settings),
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
     script:

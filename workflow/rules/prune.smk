@@ -1,19 +1,19 @@
-# prune: the mask of a supernet at one compression ratio, or of what β-LASSO left. Needs no torch, so it starts at once.
+# prune: the mask of a supernet at one compression ratio, or of what β-LASSO left. Needs no torch, so
+# it starts at once.
 
 
 rule prune:
     input:
-        supernet=f"{SUPERNET}/supernet.safetensors",
-        supernet_report=f"{SUPERNET}/supernet.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        unpack(initial_of),
+        supernet=paths.SUPERNET_WEIGHTS,
+        supernet_report=paths.SUPERNET_REPORT,
     output:
-        mask=f"{SUPERNET}/{{cut}}/mask.safetensors",
-        report=f"{SUPERNET}/{{cut}}/mask.json",
+        mask=paths.MASK,
+        report=paths.MASK_REPORT,
     log:
-        f"{SUPERNET_LOG}/{{cut}}/prune.log",
+        paths.log(paths.CUT, "prune"),
     benchmark:
-        f"{SUPERNET_BENCHMARK}/{{cut}}/prune.tsv"
+        paths.benchmark(paths.CUT, "prune")
     group:
         job_group("prune")
     conda:
@@ -21,10 +21,10 @@ rule prune:
     resources:
         **job_resources("prune"),
     params:
-        upstream=supernet_id,
-        ratio=ratio_param,
-        code=science_version("iunet.method.pruning"),
+        *code("prune"),
+        **provenance("prune"),
+        ratio=setting(settings.cut_settings),
     message:
-        "Pruning {wildcards.dataset} {wildcards.network} kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant}, seed {wildcards.seed}, to {wildcards.cut}"
+        "Pruning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, to {wildcards.cut}"
     script:
         "../scripts/prune.py"

@@ -4,17 +4,28 @@
 # alone decides whether a split is out of date: downloading the same data again repeats nothing.
 
 
+def split_settings(wildcards):
+    return settings.split_settings(config, REGISTRY[wildcards.dataset])
+
+
+def split_files():
+    """What every split leaves behind."""
+    return {
+        "train": paths.TRAIN,
+        "valid": paths.VALID,
+        "test": paths.TEST,
+        "indices": paths.INDICES,
+        "preprocessing": paths.PREPROCESSING,
+        "split": paths.SPLIT_REPORT,
+    }
+
+
 rule split_table:
     input:
-        description="<results>/data/{dataset}/data.json",
-        data=ancient("<results>/data/{dataset}/data.parquet"),
+        description=paths.DATA_REPORT,
+        data=ancient(paths.DATA_TABLE),
     output:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        test="<results>/splits/{dataset}/test.safetensors",
-        indices="<results>/splits/{dataset}/indices.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        split="<results>/splits/{dataset}/split.json",
+        **split_files(),
     log:
         "<logs>/split/{dataset}.log",
     benchmark:
@@ -28,9 +39,9 @@ rule split_table:
     resources:
         **job_resources("split_table"),
     params:
+        *code("split_table"),
+        **provenance("split_table"),
         settings=split_settings,
-        upstream=download_id,
-        code=science_version("iunet.data.split"),
     message:
         "Splitting the table {wildcards.dataset}"
     script:
@@ -39,15 +50,10 @@ rule split_table:
 
 rule split_images:
     input:
-        description="<results>/data/{dataset}/data.json",
-        data=ancient("<results>/data/{dataset}/images.safetensors"),
+        description=paths.DATA_REPORT,
+        data=ancient(paths.DATA_IMAGES),
     output:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        test="<results>/splits/{dataset}/test.safetensors",
-        indices="<results>/splits/{dataset}/indices.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        split="<results>/splits/{dataset}/split.json",
+        **split_files(),
     log:
         "<logs>/split/{dataset}.log",
     benchmark:
@@ -61,9 +67,9 @@ rule split_images:
     resources:
         **job_resources("split_images"),
     params:
+        *code("split_images"),
+        **provenance("split_images"),
         settings=split_settings,
-        upstream=download_id,
-        code=science_version("iunet.data.split"),
     message:
         "Splitting the images {wildcards.dataset}"
     script:

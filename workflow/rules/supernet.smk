@@ -3,14 +3,14 @@
 
 rule initialise:
     input:
-        split="<results>/splits/{dataset}/split.json",
+        split=paths.SPLIT_REPORT,
     output:
-        weights="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        weights=paths.INITIAL_WEIGHTS,
+        description=paths.INITIAL_REPORT,
     log:
-        "<logs>/runs/{dataset}/{network}/initial{init}/seed{seed}/initialise.log",
+        paths.log(paths.INITIAL, "initialise"),
     benchmark:
-        "<benchmarks>/runs/{dataset}/{network}/initial{init}/seed{seed}/initialise.tsv"
+        paths.benchmark(paths.INITIAL, "initialise")
     group:
         job_group("initialise")
     conda:
@@ -18,10 +18,11 @@ rule initialise:
     resources:
         **job_resources("initialise"),
     params:
-        upstream=split_id,
-        network=network_params,
-        init=init_name,
-        code=science_version("iunet.training.initial"),
+        *code("initialise"),
+        network_code,
+        **provenance("initialise"),
+        network=by("network", settings.network_settings),
+        init=by("initial", settings.init_settings),
     message:
         "Initial weights of {wildcards.network} for {wildcards.dataset}, seed {wildcards.seed}"
     script:
@@ -30,19 +31,18 @@ rule initialise:
 
 rule supernet:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        initial="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/weights.safetensors",
-        description="<results>/runs/{dataset}/{network}/initial{init}/seed{seed}/initial.json",
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
     output:
-        weights=f"{SUPERNET}/supernet.safetensors",
-        histograms=f"{SUPERNET}/histograms.safetensors",
-        report=f"{SUPERNET}/supernet.json",
+        weights=paths.SUPERNET_WEIGHTS,
+        histograms=paths.SUPERNET_HISTOGRAMS,
+        report=paths.SUPERNET_REPORT,
     log:
-        f"{SUPERNET_LOG}/supernet.log",
+        paths.log(paths.SUPERNET, "supernet"),
     benchmark:
-        f"{SUPERNET_BENCHMARK}/supernet.tsv"
+        paths.benchmark(paths.SUPERNET, "supernet")
     group:
         job_group("supernet")
     conda:
@@ -52,11 +52,11 @@ rule supernet:
         **job_resources("supernet"),
         gpu=training_gpus,
     params:
-        upstream=initial_id,
-        settings=supernet_settings,
-        augment=supernet_augment,
-        code=science_version("iunet.training.supernet"),
+        *code("supernet"),
+        **provenance("supernet"),
+        settings=setting(settings.supernet_settings),
+        augment=setting(settings.supernet_augment),
     message:
-        "Supernet kappa{wildcards.kappa}-{wildcards.objective}{wildcards.variant} of {wildcards.network} on {wildcards.dataset}, seed {wildcards.seed}"
+        "Supernet {wildcards.supernet} of {wildcards.network} on {wildcards.dataset}, seed {wildcards.seed}"
     script:
         "../scripts/supernet.py"

@@ -1,31 +1,64 @@
-# tune: the baselines that search their hyperparameters on validation data, and are then fitted again
+# tune: the learners that search their hyperparameters on validation data, and are then fitted again
 # on train and valid together. A study's journal lies beside its outputs and is none of them, so that
 # it outlives a job that is cut off.
 
 
+def study_name(wildcards):
+    """What the study's trials depend on; after a change of any of it, a new one begins.
+
+    It is a name inside the journal, and the journal is no output: raising a budget, or repeating a
+    job that was cut off, continues the study. Code around the trials is left out: they stay true
+    when it changes.
+    """
+    facts = digest(
+        maker(paths.fill(paths.SPLIT_REPORT, config["results"], dataset=wildcards.dataset)).state,
+        settings.learner_settings(config, wildcards.learner),
+        learner_code(wildcards),
+        settings.study_seed(wildcards.study),
+    )
+    return f"{wildcards.dataset}-{wildcards.learner}-{facts}"
+
+
+def study_workers(wildcards):
+    workers = range(config["tuning"]["workers"])
+    return expand(paths.STUDY_WORKER, worker=workers, allow_missing=True)
+
+
+def study_of_seed(wildcards):
+    if REGISTRY[wildcards.dataset].kind != "tabular":
+        raise WorkflowError(f"{wildcards.learner} is for tables, but '{wildcards.dataset}' is none.")
+    check_seed(config, wildcards.seed, f"The path of {wildcards.learner}", SCHEMA)
+    study = settings.study_folder(config, wildcards.seed)
+    point = {"dataset": wildcards.dataset, "learner": wildcards.learner, "study": study}
+    return paths.STUDY_REPORT.format(**point)
+
+
 rule tune:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        split="<results>/splits/{dataset}/split.json",
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
+        split=paths.SPLIT_REPORT,
     output:
-        f"<results>/{STUDY}/worker{{worker}}.json",
+        paths.STUDY_WORKER,
     log:
-        f"<logs>/{STUDY}/worker{{worker}}.log",
+        paths.log(paths.STUDY, "worker{worker}"),
     benchmark:
-        f"<benchmarks>/{STUDY}/worker{{worker}}.tsv"
+        paths.benchmark(paths.STUDY, "worker{worker}")
     conda:
         "../../envs/tune.yaml"
-    threads: learner_threads
+    threads: by("learner", settings.learner_threads)
     resources:
         **job_resources("tune"),
         gpu=training_gpus,
     params:
+        *code("tune"),
+        learner_code,
+        **provenance("tune"),
         study=study_name,
-        settings=learner_settings,
-        budget=tuning_budget,
-        seed=study_seed,
+        settings=by("learner", settings.learner_settings),
+        budget=by("learner", settings.study_budget),
+        seed=lambda wildcards: settings.study_seed(wildcards.study),
     message:
         "Tuning {wildcards.learner} on {wildcards.dataset}"
     script:
@@ -36,25 +69,26 @@ rule study:
     input:
         workers=study_workers,
     output:
-        study=f"<results>/{STUDY}/study.json",
+        study=paths.STUDY_REPORT,
         trials=report(
-            f"<results>/{STUDY}/trials.csv",
+            paths.STUDY_TRIALS,
             caption="../../reports/captions/trials.rst",
             category="Tuning",
             labels={"data set": "{dataset}", "method": "{learner}"},
         ),
     log:
-        f"<logs>/{STUDY}/study.log",
+        paths.log(paths.STUDY, "study"),
     benchmark:
-        f"<benchmarks>/{STUDY}/study.tsv"
+        paths.benchmark(paths.STUDY, "study")
     localrule: True
     conda:
         "../../envs/tune.yaml"
     params:
+        *code("study"),
+        **provenance("study"),
         study=study_name,
-        settings=learner_settings,
-        budget=tuning_budget,
-        code=REFIT_CODE,
+        settings=by("learner", settings.learner_settings),
+        budget=by("learner", settings.study_budget),
     message:
         "The trials of {wildcards.learner} on {wildcards.dataset}"
     script:
@@ -63,30 +97,31 @@ rule study:
 
 rule refit:
     input:
-        train="<results>/splits/{dataset}/train.safetensors",
-        valid="<results>/splits/{dataset}/valid.safetensors",
-        preprocessing="<results>/splits/{dataset}/preprocessing.json",
-        split="<results>/splits/{dataset}/split.json",
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
+        split=paths.SPLIT_REPORT,
         study=study_of_seed,
     output:
-        model=f"<results>/{TUNED_RUN}/model.safetensors",
-        report=f"<results>/{TUNED_RUN}/refit.json",
+        model=paths.TUNED_MODEL,
+        report=paths.TUNED_REPORT,
     log:
-        f"<logs>/{TUNED_RUN}/refit.log",
+        paths.log(paths.TUNED, "refit"),
     benchmark:
-        f"<benchmarks>/{TUNED_RUN}/refit.tsv"
+        paths.benchmark(paths.TUNED, "refit")
     group:
         job_group("refit")
     conda:
         "../../envs/tune.yaml"
-    threads: learner_threads
+    threads: by("learner", settings.learner_threads)
     resources:
         **job_resources("refit"),
         gpu=training_gpus,
     params:
-        upstream=refit_id,
-        settings=learner_settings,
-        code=REFIT_CODE,
+        *code("refit"),
+        learner_code,
+        **provenance("refit"),
+        settings=by("learner", settings.learner_settings),
     message:
         "Fitting the tuned {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
     script:

@@ -19,10 +19,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
+from iunet.artifacts import check_inputs, sign  # noqa: E402
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
+from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
 from iunet.machine.device import resolve_device  # noqa: E402
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
+from iunet.provenance import joined_code  # noqa: E402
 
 
 def start(script: dict[str, Any]) -> Any:
@@ -45,9 +48,24 @@ def start(script: dict[str, Any]) -> Any:
         force=True,
     )
     sys.excepthook = _report
-    if watched and "iunet.training.loop" in sys.modules:
-        sys.modules["iunet.training.loop"].show_progress_bar = True
+    if watched and "iunet.training.support.progress" in sys.modules:
+        sys.modules["iunet.training.support.progress"].show_progress_bar = True
+    _check_and_sign(snakemake)
     return snakemake
+
+
+def _check_and_sign(snakemake: Any) -> None:
+    """Refuse inputs of other runs, and let every output say that it is this job's."""
+    who = snakemake.params.identity
+    before = check_inputs(who["inputs"])
+    sign({**who["own"], "code": joined_code(before, _code(snakemake))})
+
+
+def _code(snakemake: Any) -> dict[str, list[str]]:
+    """The versions among the parameters: `iunet.training.loop 45439a88`, or several of them."""
+    lines = [p for p in snakemake.params if isinstance(p, str) and p.startswith("iunet.")]
+    pairs = (entry.split(" ") for line in lines for entry in line.split(", "))
+    return {module: [version] for module, version in pairs}
 
 
 def _log_mode(snakemake: Any) -> str:
@@ -77,10 +95,10 @@ def torch_device(snakemake: Any) -> Any:
 
 
 def machine(snakemake: Any) -> Any:
-    """Device and threads of a tuned baseline's job; torch is set up only for those that use it."""
+    """Device and threads of a tuned learner's job; torch is set up only for those that use it."""
     from iunet.baselines.learner import Machine
 
-    if snakemake.wildcards.learner != "xgb":
+    if LEARNERS[snakemake.wildcards.learner].torch:
         return Machine(str(torch_device(snakemake)), snakemake.threads)
     device = resolve_device(snakemake.config["device"])
     if device == "cuda":
@@ -88,16 +106,25 @@ def machine(snakemake: Any) -> Any:
     return Machine(device, snakemake.threads)
 
 
-def identity(snakemake: Any) -> dict[str, Any]:
+def training_job(snakemake: Any) -> Any:
+    """What a training stage is told beside its files and settings."""
+    from iunet.training.support.job import Job
+
+    device = torch_device(snakemake)
+    checkpoint_s = snakemake.config["train"]["checkpoint_s"]
+    return Job(run_name(snakemake), device, identity(snakemake), checkpoint_s)
+
+
+def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
     """What makes a run this run and no other: a checkpoint of another one is not taken up."""
+    files = {name: path for name, path in snakemake.input.items() if name not in without}
     return {
-        "rule": snakemake.rule,
-        "wildcards": dict(snakemake.wildcards.items()),
-        "params": dict(snakemake.params.items()),
+        "id": snakemake.params.identity["own"]["id"],
+        "code": _code(snakemake),
         "threads": snakemake.threads,
         "device": resolve_device(snakemake.config["device"]),
         "torch": importlib.metadata.version("torch"),
-        "inputs": {name: fingerprint(path) for name, path in snakemake.input.items()},
+        "inputs": {name: fingerprint(path) for name, path in files.items()},
     }
 
 

@@ -1,26 +1,33 @@
 """Rule choose: the ratio, or β-LASSO's l1, with the best validation score."""
 
-from itertools import product
-
 from _job import start
 
-from iunet.method.choice import select
+from iunet.evaluation.choice import Candidate, write_choice
+from iunet.runs.names import CutName, SupernetName
 
 snakemake = start(globals())
-params, wildcards = snakemake.params, snakemake.wildcards
-reports = dict(
-    zip(product(map(tuple, params.candidates), params.seeds), snakemake.input, strict=True)
-)
+inputs, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
+n_seeds = len(params.seeds)
 
-select(
+
+def by_seed(files, place):
+    """The files of a candidate: seeds within candidates."""
+    return dict(zip(params.seeds, files[place * n_seeds : (place + 1) * n_seeds], strict=True))
+
+
+write_choice(
     candidates=[
-        {
-            "supernet": supernet,
-            "cut": cut,
-            "reports": {seed: reports[(supernet, cut), seed] for seed in params.seeds},
-        }
-        for supernet, cut in params.candidates
+        Candidate(
+            supernet,
+            cut,
+            CutName.parse(cut).ratio,
+            SupernetName.parse(supernet).l1,
+            by_seed(inputs.reports, place),
+            by_seed(inputs.predictions, place),
+        )
+        for place, (supernet, cut) in enumerate(params.candidates)
     ],
+    valid=inputs.valid,
     metric=params.metric,
     facts={key: wildcards[key] for key in ("dataset", "network", "method")},
     output=snakemake.output[0],

@@ -10,6 +10,5 @@ evaluate_dense(
     inputs=dict(snakemake.input.items()),
     output=snakemake.output[0],
     run=run_name(snakemake),
-    settings={},
     device=torch_device(snakemake),
 )

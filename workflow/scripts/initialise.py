@@ -7,9 +7,9 @@ from iunet.training.initial import write_initial
 snakemake = start(globals())
 
 write_initial(
-    **snakemake.params.network,
     split_path=snakemake.input.split,
+    output=dict(snakemake.output.items()),
+    network=snakemake.params.network,
     init=snakemake.params.init,
     seed=int(snakemake.wildcards.seed),
-    output=dict(snakemake.output.items()),
 )

@@ -9,7 +9,6 @@ inputs, params = snakemake.input, snakemake.params
 
 make_page(
     tables=inputs.tables,
-    evidence=inputs.evidence,
     figures=[
         {"id": name.replace("/", "-"), "title": title, "png": png, "pdf": pdf}
         for (name, title), png, pdf in zip(
@@ -17,10 +16,12 @@ make_page(
         )
     ],
     evaluations=inputs.evaluations,
-    config=snakemake.config,
-    config_name=params.config_name,
-    unavailable=params.unavailable,
-    benchmarks=params.benchmarks,
+    run={
+        "config": snakemake.config,
+        "config_name": params.config_name,
+        "unavailable": params.unavailable,
+        "benchmarks": params.benchmarks,
+    },
     project=ROOT,
     output=snakemake.output[0],
 )

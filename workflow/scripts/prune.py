@@ -7,11 +7,8 @@ from iunet.method.pruning import prune_supernet
 snakemake = start(globals())
 
 prune_supernet(
-    supernet=snakemake.input.supernet,
-    supernet_report=snakemake.input.supernet_report,
-    initial=snakemake.input.initial,
-    description=snakemake.input.description,
-    ratio=snakemake.params.ratio,
-    run=run_name(snakemake),
+    inputs=dict(snakemake.input.items()),
     output=dict(snakemake.output.items()),
+    run=run_name(snakemake),
+    ratio=snakemake.params.ratio,
 )

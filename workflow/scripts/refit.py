@@ -1,8 +1,8 @@
-"""Rule refit: a tuned baseline, fitted on train and valid together."""
+"""Rule refit: a tuned learner, fitted on train and valid together."""
 
 from _job import identity, machine, run_name, start
 
-from iunet.baselines.tuning import refit
+from iunet.baselines.tuning import RefitJob, refit
 
 snakemake = start(globals())
 
@@ -10,10 +10,13 @@ refit(
     method=snakemake.wildcards.learner,
     inputs=dict(snakemake.input.items()),
     output=dict(snakemake.output.items()),
-    run=run_name(snakemake),
     settings=snakemake.params.settings,
     seed=int(snakemake.wildcards.seed),
-    machine=machine(snakemake),
-    identity=identity(snakemake),
-    checkpoint_s=snakemake.config["train"]["checkpoint_s"],
+    job=RefitJob(
+        run_name(snakemake),
+        machine(snakemake),
+        # Of the study its result counts: the file also holds times, which differ.
+        identity(snakemake, without=["study"]),
+        snakemake.config["train"]["checkpoint_s"],
+    ),
 )

@@ -1,7 +1,8 @@
-"""Rule table: one of the tables that are made of runs."""
+"""Rule table: a table in all its forms."""
 
 from _job import start
 
+from iunet.tables.ask import Ask
 from iunet.tables.make import make_table
 
 snakemake = start(globals())
@@ -9,8 +10,7 @@ params = snakemake.params
 
 make_table(
     name=snakemake.wildcards.table,
-    requests=params.requests,
-    more=params.more,
+    ask=Ask(**params.ask),
     about=params.about,
     splits=snakemake.input.splits,
     output=dict(snakemake.output.items()),

@@ -19,15 +19,17 @@ from iunet.baselines.cocktail.network import CocktailNetwork
 from iunet.baselines.cocktail.optimisers import average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import Cocktail
 from iunet.data.load import Inputs, Part
-from iunet.evaluation.consistency import set_batchnorm_statistics
-from iunet.networks import state_tensors
+from iunet.networks.network import state_tensors
+from iunet.scoring.prediction import mean_softmax
 from iunet.training.finetune import (
     FinetuneSettings,
     read_members,
     split_members,
     write_members,
 )
-from iunet.training.loop import Training, check_weights, predict, stream, train
+from iunet.training.loop import Training, check_weights, train
+from iunet.training.statistics import set_batchnorm_statistics
+from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 
 State = dict[str, Tensor]
@@ -62,7 +64,6 @@ def fit(
     seed: int,
     run: str,
     checkpoint: Checkpoint | None = None,
-    checkpoint_s: float = 0.0,
     quiet: bool = False,
 ) -> Fitted:
     """Train on `train_part`; a divergence is a `UserError` that names the run.
@@ -75,7 +76,7 @@ def fit(
     training = make_training(cocktail, network, train_part, prepare, n_classes, seed, run)
     training.generators["noise"] = noise
     training.quiet = quiet
-    trained = train(training, checkpoint, checkpoint_s)
+    trained = train(training, checkpoint)
     members = _members(cocktail, network, split_members(trained.kept), prepare, train_part)
     for member in members:
         network.load_state_dict(member)
@@ -175,11 +176,7 @@ def _members(
 def predict_probabilities(model: Model, prepare: Inputs, part: Part) -> Tensor:
     """Mean softmax over the members, [rows, classes]."""
     network = _empty_network(model).to_empty(device=part.raw.device)
-    total = 0.0
-    for member in model.members:
-        network.load_state_dict(member)
-        total = total + predict(network, prepare, part).softmax(dim=1)
-    return total / len(model.members)
+    return mean_softmax(network, model.members, prepare, part)
 
 
 def _empty_network(model: Model) -> CocktailNetwork:

@@ -1,4 +1,4 @@
-"""A table as CSV, Markdown, HTML and LaTeX."""
+"""A table as CSV, Markdown and HTML, and the writing of all its forms."""
 
 from __future__ import annotations
 
@@ -36,18 +36,22 @@ class Rendered:
 
 
 def write_csv(path: str, rows: list[dict[str, Any]], fields: list[str] | None = None) -> None:
+    write_text(path, csv_text(rows, fields))
+
+
+def csv_text(rows: list[dict[str, Any]], fields: list[str] | None = None) -> str:
     """Rows that share their keys, in full precision; `fields` are the keys if there is no row."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else fields, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_text(path, text.getvalue())
+    return text.getvalue()
 
 
-def write_markdown(path: str, table: Rendered) -> None:
+def simple_markdown(table: Rendered) -> str:
     notes = "\n\n".join(table.notes)
     lines = _markdown_lines(table.header, table.rows, 1)
-    write_text(path, "\n".join([f"# {table.title}", "", *lines, "", notes, ""]))
+    return "\n".join([f"# {table.title}", "", *lines, "", notes, ""])
 
 
 def _markdown_lines(header: list[str], rows: list[list[str]], n_labels: int) -> list[str]:
@@ -62,11 +66,11 @@ def _markdown_lines(header: list[str], rows: list[list[str]], n_labels: int) -> 
     return [f"| {' | '.join(row)} |" for row in [align(cells[0]), rules, *map(align, cells[1:])]]
 
 
-def write_html(path: str, table: Rendered) -> None:
+def simple_html(table: Rendered) -> str:
     """A self-contained page."""
     rows = [[Text(cell) for cell in row] for row in table.rows]
     notes = "\n".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
-    write_text(path, _page(table.title, _html_table(table.header, rows, 1) + "\n" + notes))
+    return _page(table.title, _html_table(table.header, rows, 1) + "\n" + notes)
 
 
 def _html_table(header: list[str], rows: list[list[Text]], n_labels: int) -> str:
@@ -115,17 +119,19 @@ def _page(title: str, content: str) -> str:
 
 
 def write_table(document: TableDocument, output: dict[str, str]) -> None:
-    """Write a document in every form that `output` has a path for."""
+    """Write a document in every form that `output` has a path for; JSON last, for what it says."""
     view = view_of(document)
     writers = {
-        "json": lambda path: write_document(path, document),
-        "csv": lambda path: write_csv(path, tidy_rows(document), ["row", "missing"]),
-        "markdown": lambda path: write_text(path, markdown(view)),
-        "html": lambda path: write_text(path, html_page(view)),
-        "latex": lambda path: write_text(path, latex(view)),
+        "csv": lambda: csv_text(tidy_rows(document), ["row", "missing"]),
+        "markdown": lambda: markdown(view),
+        "html": lambda: html_page(view),
+        "latex": lambda: latex(view),
     }
     for form, path in output.items():
-        writers[form](path)
+        if form != "json":
+            write_text(path, document.own_forms.get(form) or writers[form]())
+    if "json" in output:
+        write_document(output["json"], document)
 
 
 def tidy_rows(document: TableDocument) -> list[dict[str, Any]]:

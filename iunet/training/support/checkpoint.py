@@ -1,8 +1,9 @@
 """Training checkpoints: weights, optimiser, random generators, epoch, history; in one file.
 
 The file is replaced atomically and lies beside the stage's outputs without being one of them, since
-Snakemake deletes the outputs of a job that was cut off. It holds the identity of its run: a
-checkpoint of another run, or a damaged one, is refused by name, and training starts afresh.
+Snakemake deletes the outputs of a job that was cut off. It holds the identity of its run and
+checksums of its content: a checkpoint of another run, or a damaged one, is refused by name, and
+training starts afresh.
 """
 
 from __future__ import annotations
@@ -10,64 +11,110 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-from iunet.artifacts import atomic_path
-from iunet.errors import one_line
+from iunet.artifacts import read_arrays_and_metadata, write_tensors
+from iunet.errors import UserError
+from iunet.networks.network import state_tensors
+
+if TYPE_CHECKING:
+    from iunet.training.loop import Trained, Training
 
 log = logging.getLogger(__name__)
 
 
 class Checkpoint:
-    """The checkpoint of one run, at one path."""
+    """The checkpoint of one run, at one path, made at most every `every_s` seconds."""
 
-    def __init__(self, path: str | Path, identity: dict[str, Any]):
+    def __init__(self, path: str | Path, identity: dict[str, Any], every_s: float = 60.0):
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))  # as it comes back from the file
+        self.every_s = every_s
+        self.saved = time.monotonic()
+
+    def due(self) -> bool:
+        return time.monotonic() - self.saved >= self.every_s
 
     def save(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
-        header = {"checkpoint": json.dumps({"identity": self.identity, "facts": facts})}
-        with atomic_path(self.path) as temporary:
-            save_file({k: t.contiguous() for k, t in tensors.items()}, temporary, metadata=header)
+        write_tensors(self.path, tensors, identity=self.identity, facts=facts)
+        self.saved = time.monotonic()
 
     def load(self, device: torch.device) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """Tensors and facts, or None if there is no checkpoint of this run."""
         if not self.path.exists():
             return None
         try:
-            with safe_open(self.path, framework="pt", device=str(device)) as file:
-                content = json.loads(file.metadata()["checkpoint"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-            log.warning(
-                "checkpoint %s is damaged (%s): starting afresh", self.path, one_line(error)
-            )
+            arrays, content = read_arrays_and_metadata(self.path)
+            identity, facts = content["identity"], content["facts"]
+        except (UserError, KeyError, TypeError) as error:
+            log.warning("checkpoint %s is damaged (%s): starting afresh", self.path, error)
             return None
-        if different := _differences(content.get("identity", {}), self.identity):
+        if different := _differences(identity, self.identity):
             log.warning(
                 "checkpoint %s is of another run (%s differ): starting afresh",
                 self.path,
                 ", ".join(different),
             )
             return None
-        return tensors, content["facts"]
+        return {name: torch.from_numpy(a).to(device) for name, a in arrays.items()}, facts
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
         shutil.rmtree(self.path.with_name(f".{self.path.name}.tmp"), ignore_errors=True)
 
 
-def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+def _differences(one: Any, other: dict[str, Any]) -> list[str]:
+    one = one if isinstance(one, dict) else {}
     return sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
 
 
-# ---- optimisers as tensors
+# ---- a training as tensors and facts
+
+
+def save(training: Training, checkpoint: Checkpoint, trained: Trained) -> None:
+    tensors = {f"network/{k}": t for k, t in state_tensors(training.network).items()}
+    tensors |= optimiser_tensors(training.optimiser)
+    tensors |= {f"generator/{k}": g.get_state() for k, g in training.generators.items()}
+    tensors |= {f"kept/{k}": t for k, t in trained.kept.items()}
+    facts: dict[str, Any] = {
+        "history": trained.history,
+        "seconds": trained.seconds,
+        "resumed_at": trained.resumed_at,
+    }
+    if training.scaler is not None:
+        facts["scaler"] = training.scaler.state_dict()
+    checkpoint.save(tensors, facts)
+
+
+def resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int:
+    """Take up a checkpoint if there is one; the number of epochs that are done."""
+    device = next(training.network.parameters()).device
+    loaded = checkpoint.load(device)
+    if loaded is None:
+        return 0
+    tensors, facts = loaded
+
+    def section(prefix: str) -> dict[str, Tensor]:
+        return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+
+    training.network.load_state_dict(section("network/"))
+    restore_optimiser(training.optimiser, tensors)
+    for name, state in section("generator/").items():
+        training.generators[name].set_state(state.cpu())
+    if training.scaler is not None:
+        training.scaler.load_state_dict(facts["scaler"])
+    trained.kept = section("kept/")
+    trained.history = facts["history"]
+    trained.seconds = facts["seconds"]
+    done = len(trained.history)
+    trained.resumed_at = [*facts["resumed_at"], done + 1]
+    log.info("%s: resumed from %s after epoch %d", training.run, checkpoint.path, done)
+    return done
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -1,0 +1,74 @@
+"""How large a data set is, known before anything is downloaded.
+
+Standard library only: Snakemake asks at every start, to tell a scheduler what a job will need
+(iunet/machine/resources.py). A split that exists is read; before it does, the paper's tables 8 and 9 know
+the paper's sets, and others get a typical size.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from iunet.data.registry import Dataset
+from iunet.paper import paper_table
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set after its split."""
+
+    n_train: int
+    n_valid: int
+    n_test: int
+    n_inputs: int  # columns after one-hot expansion, or pixels × channels
+    n_classes: int
+    side: int = 0  # of images
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_train + self.n_valid + self.n_test
+
+    @property
+    def bytes_per_row(self) -> int:
+        """On the device: images as uint8, tables as float32."""
+        return self.n_inputs if self.side else 4 * self.n_inputs
+
+
+TYPICAL = {  # sets of which nothing is known yet: (kind, whether they come with the package)
+    ("tabular", True): Data(1_200, 400, 400, 64, 10),
+    ("tabular", False): Data(60_000, 20_000, 20_000, 200, 10),
+    ("vision", True): Data(3_000, 1_000, 1_000, 3 * 32**2, 10, 32),
+    ("vision", False): Data(50_000, 10_000, 10_000, 3 * 32**2, 10, 32),
+}
+INPUTS_PER_FEATURE = 3  # one-hot expansion, over the paper's tables
+
+
+@functools.cache
+def data_size(dataset: Dataset, results: str) -> Data:
+    """From the split if there is one, else from the paper, else a typical size."""
+    split = Path(results) / "splits" / dataset.name / "split.json"
+    if split.is_file():
+        facts = json.loads(split.read_text(encoding="utf-8"))
+        side = facts.get("side", 0)
+        n_inputs = facts.get("n_inputs") or facts.get("channels", 3) * side**2
+        parts = (facts[f"n_{part}"] for part in ("train", "valid", "test"))
+        return Data(*parts, n_inputs, facts["n_classes"], side)
+    typical = TYPICAL[dataset.kind, dataset.source == "embedded"]
+    return _paper_sizes().get(dataset.name, typical)
+
+
+@functools.cache
+def _paper_sizes() -> dict[str, Data]:
+    sizes = {}
+    for row in paper_table(8):
+        parts = (int(row[f"n_{part}"]) for part in ("train", "valid", "test"))
+        sizes[row["dataset"]] = Data(*parts, 3 * 32**2, int(row["n_classes"]), 32)
+    for row in paper_table(9):
+        parts = (int(row[f"n_{part}"]) for part in ("train", "valid", "test"))
+        n_inputs = INPUTS_PER_FEATURE * int(row["n_features"])
+        n_classes = max(2, round(200 / (float(row["majority_pct"]) + float(row["minority_pct"]))))
+        sizes[row["dataset"]] = Data(*parts, n_inputs, n_classes)
+    return sizes

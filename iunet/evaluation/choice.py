@@ -1,0 +1,89 @@
+"""The choice of a ratio, or of β-LASSO's l1, on validation data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from iunet.artifacts import read_arrays, read_json, write_json
+from iunet.errors import UserError
+from iunet.scoring.metrics import classification_metrics
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A subnetwork that may be chosen, with its files by seed."""
+
+    supernet: str
+    cut: str
+    ratio: float | None  # None: what survived
+    l1: float | None  # β-LASSO's
+    reports: dict[int, str]  # of the fine-tunings
+    predictions: dict[int, str]  # the labels that they predict for the validation rows
+
+
+def choose(candidates: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The candidate with the largest mean score over seeds; of equals, the stronger compression.
+
+    A candidate that failed for any seed is not chosen; None if all did.
+    """
+    good = [candidate for candidate in candidates if candidate["failed"] is None]
+
+    def rank(candidate: dict[str, Any]) -> tuple[float, ...]:
+        return (candidate["mean"], candidate["ratio"] or 0.0, candidate["l1"] or 0.0)
+
+    return max(good, key=rank, default=None)
+
+
+def write_choice(
+    candidates: list[Candidate],
+    valid: str | Path,
+    metric: str,
+    facts: dict[str, str],
+    output: str | Path,
+) -> None:
+    """Choose among fine-tuned subnetworks by a metric on the validation rows of `valid`.
+
+    `facts` says what is chosen for: dataset, network, method.
+    """
+    labels = read_arrays(valid, "labels")["labels"]
+    scored = [_scored(candidate, labels, metric) for candidate in candidates]
+    chosen = choose(scored)
+    content = {
+        "run": "/".join(facts.values()),
+        **facts,
+        "metric": f"valid_{metric}",
+        "chosen": chosen and {key: chosen[key] for key in ("supernet", "cut", "ratio")},
+        "candidates": scored,
+    }
+    write_json(output, content)
+
+
+def _scored(candidate: Candidate, labels: np.ndarray, metric: str) -> dict[str, Any]:
+    per_seed: dict[str, float] = {}
+    failures = []
+    for seed, path in candidate.reports.items():
+        report = read_json(path)
+        if report.get("failed"):
+            failures.append(f"{report['failed']} (seed {seed})")
+            continue
+        predicted = read_arrays(candidate.predictions[seed], "predicted")["predicted"]
+        if predicted.shape != labels.shape:
+            raise UserError(
+                f"{candidate.predictions[seed]} has {len(predicted)} predictions, but there are "
+                f"{len(labels)} validation rows. Delete it and run the same command again."
+            )
+        per_seed[str(seed)] = classification_metrics(labels, predicted)[metric]
+    return {
+        "supernet": candidate.supernet,
+        "cut": candidate.cut,
+        "ratio": candidate.ratio,
+        "l1": candidate.l1,
+        "mean": fmean(per_seed.values()) if per_seed else None,
+        "per_seed": per_seed,
+        "failed": "; ".join(failures) or None,
+    }

@@ -1,0 +1,83 @@
+"""Masks as artifacts, one bit per weight, and what they do to a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iunet.artifacts import read_arrays, read_json
+
+Arrays = dict[str, np.ndarray]
+
+
+def read_masks(mask_path: str | Path, report_path: str | Path) -> dict[str, np.ndarray]:
+    """A mask artifact as boolean arrays."""
+    layers = read_json(report_path)["layers"]
+    shapes = {layer["weight"]: layer["shape"] for layer in layers}
+    return unpack_masks(read_arrays(mask_path), shapes)
+
+
+def pack_masks(masks: Arrays) -> Arrays:
+    """One bit per weight."""
+    return {name: np.packbits(mask.reshape(-1)) for name, mask in masks.items()}
+
+
+def unpack_masks(packed: Arrays, shapes: dict[str, list[int]]) -> Arrays:
+    masks = {}
+    for name, shape in shapes.items():
+        bits = np.unpackbits(packed[name], count=int(np.prod(shape)))
+        masks[name] = bits.astype(bool).reshape(shape)
+    return masks
+
+
+def mask_report(masks: Arrays, initial_masks: Arrays, n_other_parameters: int) -> dict[str, Any]:
+    """What a mask does to the network, layer by layer.
+
+    `initial_masks` is the mask that θ† alone would give: an overlap of 1 means that training did
+    not change which weights are large (fully lazy).
+    """
+    layers = []
+    for name, mask in masks.items():
+        units = mask.reshape(len(mask), -1)
+        layers.append(
+            {
+                "weight": name,
+                "shape": list(mask.shape),
+                "kept": int(mask.sum()),
+                "density": float(mask.mean()),
+                "units": len(units),
+                "dead_units": int((~units.any(axis=1)).sum()),
+            }
+        )
+    n = sum(mask.size for mask in masks.values())
+    kept = sum(layer["kept"] for layer in layers)
+    common = sum(int((masks[name] & initial_masks[name]).sum()) for name in masks)
+    return {
+        "encoder_weights": n,
+        "kept_weights": kept,
+        "encoder_compression": n / kept if kept else None,
+        "model_compression": (n + n_other_parameters) / (kept + n_other_parameters),
+        "overlap_with_initial_mask": common / kept if kept else None,
+        "disconnected": any(layer["kept"] == 0 for layer in layers),
+        "layers": layers,
+    }
+
+
+# ---- weights of a pruned network as artifacts
+
+
+def compress_weights(state: Arrays, masks: Arrays) -> Arrays:
+    """Only what is kept of the masked weights, as vectors; the rest as it is."""
+    return {name: a[masks[name]] if name in masks else a for name, a in state.items()}
+
+
+def expand_weights(state: Arrays, masks: Arrays) -> Arrays:
+    """The reverse of `compress_weights`."""
+    expanded = dict(state)
+    for name, mask in masks.items():
+        full = np.zeros(mask.shape, dtype=state[name].dtype)
+        full[mask] = state[name]
+        expanded[name] = full
+    return expanded

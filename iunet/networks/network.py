@@ -1,0 +1,89 @@
+"""A network is `decoder(encoder(x))`, the decoder its last linear layer; its initial weights θ†."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from iunet.networks.catalog import network_entry
+
+
+@dataclass(frozen=True)
+class NetworkSpec:
+    """All that is needed to build a network; kept in every artifact that holds weights."""
+
+    name: str  # of the catalog: mlp_tab, mlp_vis, cnn, resnet18
+    n_classes: int
+    n_inputs: int = 0  # tables: columns after one-hot expansion
+    channels: int = 3  # images
+    side: int = 0  # images are side × side
+    options: dict[str, Any] = field(default_factory=dict)  # the config's: alpha; width, depth
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def input_shape(self) -> tuple[int, ...]:
+        """Of one sample."""
+        if network_entry(self.name).kind == "tabular":
+            return (self.n_inputs,)
+        return (self.channels, self.side, self.side)
+
+
+class Network(nn.Module):
+    """`decoder(encoder(x))`; `h = encoder(x)` is the representation of the paper."""
+
+    def __init__(self, encoder: nn.Module, decoder: nn.Linear):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.decoder(self.encoder(x))
+
+
+def build_network(spec: NetworkSpec) -> Network:
+    """A freshly initialised network (PyTorch's own initialisation, torchvision's for resnet18)."""
+    return importlib.import_module(network_entry(spec.name).module).build(spec)
+
+
+def hidden(layer: nn.Module, norm: nn.Module) -> list[nn.Module]:
+    """A hidden layer: Linear or Conv without bias, then BatchNorm, then ReLU."""
+    return [layer, norm, nn.ReLU()]
+
+
+def encoder_weights(network: Network) -> dict[str, nn.Parameter]:
+    """The weights that pruning may remove: of every Linear and Conv of the encoder, in order."""
+    return {
+        f"encoder.{name}.weight": module.weight
+        for name, module in network.encoder.named_modules()
+        if isinstance(module, (nn.Linear, nn.Conv2d))
+    }
+
+
+def scaled_weights(network: Network) -> dict[str, nn.Parameter]:
+    """The weights that PIS scales: the encoder's, and the decoder's."""
+    return {**encoder_weights(network), "decoder.weight": network.decoder.weight}
+
+
+def initialise(spec: NetworkSpec, init: str, seed: int) -> Network:
+    """θ†: a network with its initial, unscaled weights, the same for every κ and objective."""
+    torch.manual_seed(seed)
+    network = build_network(spec)
+    if init != "torch_default" and not network_entry(spec.name).own_init:
+        draw = {"he_normal": _he_normal, "glorot": nn.init.xavier_uniform_}[init]
+        for weight in scaled_weights(network).values():
+            draw(weight)
+    return network
+
+
+def _he_normal(weight: Tensor) -> None:
+    nn.init.kaiming_normal_(weight, nonlinearity="relu")
+
+
+def state_tensors(network: nn.Module) -> dict[str, Tensor]:
+    """Everything that defines the network's function: parameters and BatchNorm's statistics."""
+    return {name: tensor.detach() for name, tensor in network.state_dict().items()}

@@ -1,0 +1,212 @@
+"""Methods: named rows of the config, as points in the space of runs.
+
+Methods that mean the same run share its path, so nothing is trained twice.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.errors import UserError, nearest
+from iunet.networks.catalog import network_entry
+from iunet.runs.names import (
+    LASSO,
+    CutName,
+    DenseName,
+    SupernetName,
+    base_network,
+    network_variant,
+    parse_changes,
+    parse_value,
+    value_text,
+    variant_text,
+)
+from iunet.runs.settings import (
+    Config,
+    finetune_defaults,
+    lasso_defaults,
+    network_kind,
+    network_settings,
+    supernet_defaults,
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
+
+    name: str
+    recipe: str  # iunet (supernet, prune, finetune), beta_lasso (likewise), dense, or a learner
+    network: str  # mlp_vis, mlp_vis-alpha4; xgb
+    supernets: tuple[str, ...] = ()  # kappa0.25-ilo; one for each l1 of β-LASSO; dense
+    cuts: tuple[str, ...] = ()  # ratio8, survivors; none if the supernet is the result
+
+    @property
+    def tuned(self) -> bool:
+        return self.recipe in LEARNERS
+
+    @property
+    def stage(self) -> str:
+        """Which kind of evaluation is the method's result."""
+        if self.tuned or self.recipe == "dense":
+            return "tuned" if self.tuned else "dense"
+        return "subnetwork" if self.cuts else "supernet"
+
+    def candidates(self) -> list[tuple[str, str]]:
+        """The subnetworks among which one is chosen on validation data: (supernet, cut)."""
+        return [(supernet, cut) for supernet in self.supernets for cut in self.cuts]
+
+
+def resolve_method(config: Config, name: str, network: str) -> Method:
+    """The method of that name on a network, its defaults filled in."""
+    return resolve_row(config, name, config["methods"][name], network)
+
+
+def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) -> Method:
+    recipe = row.get("recipe", "iunet")
+    if recipe in LEARNERS:
+        return _tuned_method(name, row)
+    kind = network_kind(network)
+    options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
+    network_name = network + variant_text(options, config["networks"][network])
+    init = initialisation(config, row, network)
+    init_text = "" if init == config["init"] else f"-{init}"
+    defaults = finetune_defaults(config, kind)
+    finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
+    finetune_options = variant_text(finetune, defaults)
+    if recipe == "dense":
+        dense = DenseName(init_text, finetune_options)
+        return Method(name, recipe, network_name, (str(dense),))
+    if recipe == "beta_lasso":
+        return _lasso_method(config, name, row, network_name, init_text, finetune_options)
+    for key in ("kappa", "objective"):
+        if key not in row:
+            raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
+    _check_exact(row["kappa"], f"methods.{name}.kappa")
+    own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
+    variant = variant_text(own, supernet_defaults(config))
+    supernet = SupernetName(row["kappa"], row["objective"], init=init_text, variant=variant)
+    ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
+    for ratio in ratios:
+        _check_exact(ratio, f"methods.{name}.ratios")
+    cuts = tuple(str(CutName(ratio, finetune_options)) for ratio in ratios)
+    return Method(name, recipe, network_name, (str(supernet),), cuts)
+
+
+def _tuned_method(name: str, row: dict[str, Any]) -> Method:
+    if extra := sorted(set(row) - {"recipe"}):
+        raise UserError(
+            f"The config key 'methods.{name}.{extra[0]}' is not for the recipe '{row['recipe']}', "
+            "which searches its hyperparameters itself (config section 'tuning')."
+        )
+    return Method(name, row["recipe"], row["recipe"])
+
+
+def _lasso_method(
+    config: Config, name: str, row: dict[str, Any], network: str, init: str, options: str
+) -> Method:
+    """One supernet for each l1 of the grid."""
+    for key in ("kappa", "objective", "ratios", "prune"):
+        if key in row:
+            raise UserError(
+                f"The config key 'methods.{name}.{key}' is not for the recipe 'beta_lasso', which "
+                "has its own loss and keeps the weights that survive it."
+            )
+    defaults = lasso_defaults(config)
+    own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
+    variant = variant_text(own, defaults)
+    for l1 in config["beta_lasso"]["l1"]:
+        _check_exact(l1, "beta_lasso.l1")
+    supernets = (SupernetName(1, LASSO, l1, init, variant) for l1 in config["beta_lasso"]["l1"])
+    cuts = (str(CutName(None, options)),)
+    return Method(name, "beta_lasso", network, tuple(map(str, supernets)), cuts)
+
+
+def initialisation(config: Config, row: dict[str, Any], network: str) -> str:
+    """How θ† is drawn; resnet18 keeps torchvision's way whatever a row says."""
+    own = network_entry(network).own_init
+    return config["init"] if own else row.get("init", config["init"])
+
+
+def config_with_row(config: Config, row: dict[str, Any], network: str) -> Config:
+    """The config with a row's changes where their defaults are, to be checked like these."""
+    changed = copy.deepcopy(config)
+    changed["networks"][network] |= row.get("network", {})
+    train = changed["train"]
+    lasso = [changed["beta_lasso"]] if row.get("recipe") == "beta_lasso" else []
+    places = {
+        "supernet": [*lasso, train["supernet"]],
+        "finetune": [train[f"finetune_{network_kind(network)}"]],
+    }
+    for key, sections in places.items():
+        known = [part for section in sections for part in (section, section["optimiser"])]
+        for option, value in row.get(key, {}).items():
+            next(part for part in (*known, train) if option in part)[option] = value
+    return changed
+
+
+def _known(options: dict[str, Any], defaults: dict[str, Any], key: str) -> dict[str, Any]:
+    for option, value in options.items():
+        if option not in defaults:
+            raise UserError(
+                f"The config has the unknown key '{key}.{option}'.{nearest(option, defaults)} "
+                f"Known here are: {', '.join(sorted(defaults))}."
+            )
+        _check_exact(value, f"{key}.{option}")
+    return options
+
+
+def _check_exact(value: float | bool, key: str) -> None:
+    """Settings are read back from paths, so a path must be able to say them."""
+    if parse_value(value_text(value)) != value:
+        raise UserError(
+            f"The config key '{key}' is {value!r}, but the path of a run holds six digits of it "
+            f"({value_text(value)}), so another run would be made. Round the value."
+        )
+
+
+def method_parameters(config: Config, method: Method) -> dict[str, Any]:
+    """Exact values of all that a row decides, to find rows that a path cannot tell apart."""
+    if method.tuned:
+        return {}
+    row, network = config["methods"][method.name], base_network(method.network)
+    defaults = lasso_defaults if method.recipe == "beta_lasso" else supernet_defaults
+    return {
+        "network": network_settings(config, network)["options"] | row.get("network", {}),
+        "init": initialisation(config, row, network),
+        "kappa": row.get("kappa"),
+        "objective": row.get("objective"),
+        "supernet": defaults(config) | row.get("supernet", {}),
+        "finetune": finetune_defaults(config, network_kind(network)) | row.get("finetune", {}),
+    }
+
+
+# ---- the reverse: a path as a row
+
+
+def row_of_path(network: str, run: str, cut: str | None) -> dict[str, Any]:
+    """The row of `methods` that a path would come from; `run` is a supernet's or dense's name."""
+    row: dict[str, Any] = {"network": parse_changes(network_variant(network))}
+    if run.startswith("dense"):
+        dense = DenseName.parse(run)
+        row |= {"recipe": "dense", "finetune": parse_changes(dense.options)}
+        init = dense.init
+    else:
+        supernet = SupernetName.parse(run)
+        row["supernet"] = parse_changes(supernet.variant)
+        init = supernet.init
+        if supernet.objective == LASSO:
+            row["recipe"] = "beta_lasso"
+        else:
+            row |= {"kappa": supernet.kappa, "objective": supernet.objective}
+            row |= {"prune": cut is not None}
+        if cut is not None:
+            name = CutName.parse(cut)
+            row |= {"finetune": parse_changes(name.options)}
+            row |= {} if name.ratio is None else {"ratios": [name.ratio]}
+    if init:
+        row["init"] = init.removeprefix("-")
+    return {key: value for key, value in row.items() if value not in ({},)}

@@ -1,0 +1,163 @@
+"""The settings of every stage, from the config and the coordinates of a run.
+
+`point` is anything that has the coordinates as attributes: the wildcards of a job. What these
+functions return goes into a rule's parameters, and so decides when a job is repeated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.data.registry import Dataset
+from iunet.networks.catalog import network_entry
+from iunet.runs.names import (
+    INITIAL,
+    LASSO,
+    CutName,
+    DenseName,
+    SupernetName,
+    base_network,
+    network_variant,
+    parse_variant,
+)
+
+Config = dict[str, Any]
+
+
+# ---- defaults
+
+
+def supernet_defaults(config: Config) -> dict[str, Any]:
+    section = config["train"]["supernet"]
+    optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
+    batch_size = config["train"]["batch_size"]
+    return {
+        "lambda": section["lambda"],
+        "epochs": section["epochs"],
+        "batch_size": batch_size,
+    } | optimiser
+
+
+def lasso_defaults(config: Config) -> dict[str, Any]:
+    """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
+    section = config["beta_lasso"]
+    return {
+        "beta": section["beta"],
+        "epochs": config["train"]["supernet"]["epochs"],
+        "batch_size": config["train"]["batch_size"],
+        "lr": section["optimiser"]["lr"],
+    }
+
+
+def finetune_defaults(config: Config, kind: str) -> dict[str, Any]:
+    section = dict(config["train"][f"finetune_{kind}"])
+    optimiser = section.pop("optimiser")
+    section["batch_size"] = config["train"]["batch_size"]
+    return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
+
+
+# ---- data
+
+
+def split_settings(config: Config, dataset: Dataset) -> dict[str, Any]:
+    """What iunet.data.split.split_table or split_images takes."""
+    section, kind = config["split"], dataset.kind
+    shares = {f"{part}_share": share for part, share in section[kind].items()}
+    extra = {"max_categories": section["max_categories"]} if kind == "tabular" else {}
+    return {"seed": section["seed"], **shares, **extra}
+
+
+# ---- networks
+
+
+def network_kind(network: str) -> str:
+    """The kind of data that a network is for."""
+    return network_entry(base_network(network)).kind
+
+
+def network_settings(config: Config, network: str) -> dict[str, Any]:
+    """The network's name and options, from its name in the path (`mlp_vis-alpha4`)."""
+    name = base_network(network)
+    return {
+        "name": name,
+        "options": parse_variant(network_variant(network), config["networks"][name]),
+    }
+
+
+def init_settings(config: Config, initial: str) -> str:
+    """How θ† is drawn: `he_normal` of `initial-he_normal`."""
+    return initial.removeprefix(INITIAL).removeprefix("-") or config["init"]
+
+
+def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
+    """The fields of iunet.training.supernet.SupernetSettings."""
+    name = SupernetName.parse(point.supernet)
+    coordinates = {"kappa": float(name.kappa), "objective": name.objective, "seed": int(point.seed)}
+    if name.objective == LASSO:
+        settings = parse_variant(name.variant, lasso_defaults(config))
+        return {**settings, **coordinates, "l1": name.l1}
+    settings = parse_variant(name.variant, supernet_defaults(config))
+    settings["weight"] = settings.pop("lambda")
+    return {**settings, **coordinates}
+
+
+def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
+    """`sup` and β-LASSO transform nothing, and do not depend on how others do."""
+    transforms = SupernetName.parse(point.supernet).objective in ("scl", "ilo")
+    return augment_settings(config, point) if transforms else None
+
+
+def augment_settings(config: Config, point: Any) -> dict[str, Any]:
+    return config["augment"][network_kind(point.network)]
+
+
+def cut_settings(config: Config, point: Any) -> float | None:
+    """The ratio of a cut; None of what survived."""
+    return CutName.parse(point.cut).ratio
+
+
+def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
+    """The fields of iunet.training.finetune.FinetuneSettings, of a subnetwork or dense network."""
+    options = point.options if hasattr(point, "options") else DenseName.parse(point.dense).options
+    kind = network_kind(point.network)
+    return {
+        **parse_variant(options, finetune_defaults(config, kind)),
+        "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],
+        "seed": int(point.seed),
+    }
+
+
+def choice_metric(config: Config, point: Any) -> str:
+    """The validation score by which a ratio or l1 is chosen."""
+    return config["prune"][network_kind(point.network)]["select_by"]
+
+
+# ---- tuned learners
+
+
+def learner_settings(config: Config, learner: str) -> dict[str, Any]:
+    """What a trial depends on; the budget and the threads are no part of it."""
+    others = ("trials", "per", "minutes", "threads")
+    return {k: v for k, v in config["tuning"][learner].items() if k not in others}
+
+
+def study_budget(config: Config, learner: str) -> dict[str, Any]:
+    """Trials of the whole study, and minutes."""
+    section = config["tuning"][learner]
+    each = LEARNERS[learner].hyperparameters if section["per"] == "hyperparameter" else 1
+    return {"trials": section["trials"] * each, "minutes": section["minutes"]}
+
+
+def study_folder(config: Config, seed: int | str) -> str:
+    """Where the study of a seed lies: one for all of them, or its own."""
+    return f"tuning-seed{seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
+
+
+def study_seed(study: str) -> int:
+    """Of all trials and of the sampler: the run's own if every seed has a study."""
+    return int(study.partition("-seed")[2] or 0)
+
+
+def learner_threads(config: Config, learner: str) -> int:
+    return config["tuning"][learner].get("threads", config["train"]["threads"])

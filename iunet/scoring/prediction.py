@@ -1,0 +1,37 @@
+"""What a network, or an ensemble of its members, predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from iunet.data.load import Inputs, Part
+from iunet.networks.network import Network
+
+EVALUATION_BATCH = 1024
+
+
+@torch.no_grad()
+def predict(network: Network, inputs: Inputs, part: Part) -> Tensor:
+    """Logits of every row, in eval mode."""
+    network.eval()
+    return torch.cat([network(inputs.prepare(raw)) for raw in part.raw.split(EVALUATION_BATCH)])
+
+
+def mean_softmax(
+    network: Network, members: Iterable[dict[str, Tensor]], inputs: Inputs, part: Part
+) -> Tensor:
+    """Probabilities of an ensemble: the mean softmax over the states of its members."""
+    total, n = 0.0, 0
+    for member in members:
+        network.load_state_dict(member)
+        total, n = total + predict(network, inputs, part).softmax(dim=1), n + 1
+    return total / n
+
+
+def accuracy(network: Network, inputs: Inputs, part: Part) -> float:
+    """Percent of rows whose label is predicted."""
+    predicted = predict(network, inputs, part).argmax(dim=1)
+    return 100.0 * (predicted == part.labels).double().mean().item()

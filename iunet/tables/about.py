@@ -1,0 +1,27 @@
+"""What a table says of its runs beside their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iunet.runs.entries import Benchmark, Cell
+from iunet.runs.settings import study_budget
+
+
+def about_cells(bench: Benchmark, cells: list[Cell]) -> dict[str, Any]:
+    """The fields of `iunet.tables.scores.About` that follow from the config."""
+    config = bench.config
+    datasets = {cell.dataset for cell in cells}
+    study = "data set and seed" if config["tuning"]["study_per"] == "seed" else "data set"
+    tuned = dict.fromkeys(cell.method.recipe for cell in cells if cell.method.tuned)
+    budgets = "; ".join(_budget_text(config, learner) for learner in tuned)
+    return {
+        "stand_ins": {p: ours for p, ours in config["stand_ins"].items() if ours in datasets},
+        "notes": [f"Tuning budget per {study}: {budgets}."] if tuned else [],
+    }
+
+
+def _budget_text(config: dict[str, Any], learner: str) -> str:
+    budget = study_budget(config, learner)
+    limit = f", at most {budget['minutes']} minutes" if budget["minutes"] else ""
+    return f"{learner} {budget['trials']} trials{limit}"

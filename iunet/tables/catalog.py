@@ -1,0 +1,48 @@
+"""The tables, in the order of the page. A table is one module of this package:
+
+    TITLE, GROUP       what it is called, and where it stands on the page (iunet/tables/ask.py)
+    asks(bench)        what it is made of (`Ask`), from the config alone
+    build(ask, about)  the table document, in the table's own job
+
+Imported at every start of Snakemake, so tables import pandas inside of functions.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from iunet.runs.entries import Benchmark
+    from iunet.tables.ask import Ask
+    from iunet.tables.document import TableDocument
+    from iunet.tables.scores import About
+
+TABLES = (
+    *(f"table{number}" for number in range(1, 10)),
+    "tuning_lambda",
+    "tuning_tabular",
+    "tuning_fixed_ratio",
+    "ranking",
+    "metrics_tabular",
+    "efficiency",
+    "cost",
+    "metric_problem",
+)
+
+
+class Table(Protocol):
+    """What a module of a table has."""
+
+    TITLE: str
+    GROUP: str
+
+    @staticmethod
+    def asks(bench: Benchmark) -> Ask: ...
+
+    @staticmethod
+    def build(ask: Ask, about: About) -> TableDocument: ...
+
+
+def table_module(name: str) -> Any:
+    return importlib.import_module(f"iunet.tables.{name}")

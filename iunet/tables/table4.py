@@ -1,0 +1,82 @@
+"""Table 4: IUNET without one of its parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iunet.labels import dataset_label, method_label, network_label
+from iunet.runs.entries import Benchmark
+from iunet.runs.requests import run_requests
+from iunet.tables.ask import PAPER, Ask
+from iunet.tables.cells import in_order, select, with_extras
+from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.frame import read_runs
+from iunet.tables.names import is_tabular, paper_metric
+from iunet.tables.scores import (
+    SWAPPED_NOTE,
+    About,
+    Line,
+    paper_cells,
+    paper_value,
+    score_table,
+    with_primary,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Table 4: ablations"
+GROUP = PAPER
+METHODS = ["dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet"]
+METRICS = ["primary", "accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
+
+
+def asks(bench: Benchmark) -> Ask:
+    """The ablations use the ratio that was chosen for IUNET."""
+    cells = bench.cells_of("tables.table4")
+    return Ask(cells, run_requests(bench, cells, choice_of="iunet"))
+
+
+def build(ask: Ask, about: About) -> TableDocument:
+    return table4(read_runs(ask.requests), about)
+
+
+def table4(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
+    """The ablations, on images and tables; all use the ratio chosen for IUNET."""
+    about = about or About()
+    frame = with_primary(frame)
+    published = paper_cells(4, "network", "dataset", "method")
+    rows = [
+        Line(
+            Row(
+                f"{network}/{dataset}",
+                [network_label(network), dataset_label(dataset)],
+                about.of(dataset),
+            ),
+            {"network": network, "dataset": dataset},
+        )
+        for network in in_order(frame["network"])
+        for dataset in in_order(select(frame, network=network)["dataset"])
+    ]
+    methods = with_extras(METHODS, in_order(frame["method"]))
+    columns = [Line(Column(m, method_label(m)), {"method": m}) for m in methods]
+    table = score_table(
+        frame,
+        rows,
+        columns,
+        METRICS,
+        lambda k: paper_value(
+            published.get((k["network"], k["dataset"], k["method"])),
+            paper_metric(k["method"], is_tabular(k["network"])),
+        ),
+        about,
+        "IUNET without pruning, without ILO and without PIS, at the compression ratio chosen for "
+        "IUNET. Images: test accuracy (%), tables: balanced accuracy (%).",
+        id="table4",
+        title=TITLE,
+        row_header=["Network", "Dataset"],
+        default_metric="primary",
+    )
+    if any(is_tabular(network) for network in in_order(frame["network"])):
+        table.notes.insert(1, SWAPPED_NOTE)
+    return table

@@ -1,0 +1,47 @@
+"""A training as a job: its name, where it runs, and where it saves what it has."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from iunet.training.support.checkpoint import Checkpoint
+from iunet.training.support.environment import describe_environment
+
+if TYPE_CHECKING:
+    from iunet.training.loop import Trained
+
+
+@dataclass
+class Job:
+    """What a training stage is told beside its files and settings."""
+
+    run: str  # its name, for logs, reports and errors
+    device: torch.device
+    identity: dict[str, Any]  # what makes this run this run: another one's checkpoint is refused
+    checkpoint_s: float = 60.0  # seconds between checkpoints
+    started: float = field(default_factory=time.monotonic)
+
+    def checkpoint(self, beside: str | Path, name: str) -> Checkpoint:
+        path = Path(beside).with_name(f"{name}.checkpoint")
+        return Checkpoint(path, self.identity, self.checkpoint_s)
+
+    def report(self, description: dict[str, Any], settings: Any, trained: Trained) -> dict:
+        """What the report of every training says; `times` alone may differ between equal runs."""
+        return {
+            "run": self.run,
+            "dataset": description["dataset"],
+            "network": description["network"],
+            "settings": asdict(settings),
+            "history": trained.history,
+            "times": {
+                "total_s": time.monotonic() - self.started,
+                "training_s": trained.seconds,
+                "resumed_at": trained.resumed_at,
+            },
+            "environment": describe_environment(self.device),
+        }

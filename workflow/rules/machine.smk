@@ -1,0 +1,54 @@
+# What jobs ask of the machine, and what is checked before anything starts.
+
+from iunet.machine import cluster, resources
+from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
+from iunet.runs.costs import Costs
+
+DEVICE = resolve_device(config["device"])
+TRAINING_GPUS = gpus_per_training_job(config["device"])
+COSTS = Costs(BENCH, DEVICE)
+
+# Where jobs run: here, or with a scheduler (then Snakemake has a number of jobs, `nodes`). Here, no
+# more jobs at once may train on a GPU than there are GPUs; `--resources gpu=N` says otherwise.
+RUNS_HERE = workflow.resource_settings.nodes is None
+if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
+    workflow.register_resource("gpu", visible_gpus())
+NO_GPU = cluster.no_gpu_message(config["device"])
+
+
+def job_resources(stage):
+    """Memory and minutes of a rule's jobs; both grow with the attempt."""
+    return {
+        "mem_mb": lambda wildcards, attempt: resources.asked_mem_mb(
+            COSTS.of(stage, wildcards), attempt
+        ),
+        "runtime": lambda wildcards, attempt: resources.asked_minutes(
+            COSTS.of(stage, wildcards), attempt
+        ),
+    }
+
+
+def training_gpus(wildcards):
+    """1 if training uses a GPU; an error where this machine is to train, but has none."""
+    if not TRAINING_GPUS or not RUNS_HERE or visible_gpus():
+        return TRAINING_GPUS
+    raise WorkflowError(NO_GPU)
+
+
+def job_group(stage):
+    """Which jobs a scheduler gets as one; without a scheduler there is nothing to group."""
+    return lambda wildcards: None if RUNS_HERE else COSTS.group(stage, wildcards)
+
+
+def check_before_start():
+    """What would fail only when the first job starts, or for ever in a queue, is said at once."""
+    jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs()}  # one of each rule
+    if any("gpu" in job.rule.resources for job in jobs.values()):
+        training_gpus(None)
+    if workflow.executor_plugin.name == "slurm":
+        sent = [job for job in jobs.values() if not job.is_local]
+        partitions = {job.resources.get("slurm_partition") for job in sent} - {None}
+        try:
+            cluster.check_slurm(partitions, workflow.executor_settings.partition_config)
+        except UserError as error:
+            raise WorkflowError(str(error)) from None
