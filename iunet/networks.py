@@ -1,4 +1,4 @@
-"""The networks (SPEC section 2): each is `decoder(encoder(x))`, the decoder the last linear layer.
+"""The networks: each is `decoder(encoder(x))`, the decoder the last linear layer.
 
 Every hidden layer of `mlp_tab`, `mlp_vis` and `cnn` is Linear or Conv without bias, then BatchNorm,
 then ReLU. `resnet18` is torchvision's.
@@ -149,7 +149,7 @@ class _ViewsMixin:
     views = 1
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x.float() if x.dtype == torch.float16 else x  # 16 bit except BatchNorm (SPEC section 4)
+        x = x.float() if x.dtype == torch.float16 else x  # 16 bit except BatchNorm
         if self.views == 1 or not self.training:
             return super().forward(x)
         clean, transformed = x.chunk(2)

@@ -1,4 +1,4 @@
-"""PIS, one-shot global magnitude pruning, masks, and lottery-ticket reinitialisation (SPEC 1).
+"""PIS, one-shot global magnitude pruning, masks, and lottery-ticket reinitialisation.
 
 Works on named arrays without torch, so the prune stage starts at once. Weights are dictionaries
 from the name of a tensor to a NumPy array; `names` are the encoder's Linear and Conv weights.

@@ -1,4 +1,4 @@
-"""The choice of a ratio, or of β-LASSO's l1, on validation data alone (SPEC section 4)."""
+"""The choice of a ratio, or of β-LASSO's l1, on validation data alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The consistency metric: how many predictions stay the same under a transform (SPEC section 6).
+"""The consistency metric: how many predictions stay the same under a transform.
 
 It is measured on *untrained* networks, the supernet θ† against the subnetwork mask ⊙ θ†, to see
 what the architecture alone preserves.

@@ -1,4 +1,4 @@
-"""Accuracy, balanced accuracy, and the paper's apparent metric (SPEC section 6)."""
+"""Accuracy, balanced accuracy, and the paper's apparent metric."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def table4(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
 
 
 def with_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """The metric that counts: accuracy of images, balanced accuracy of tables (SPEC section 6)."""
+    """The metric that counts: accuracy of images, balanced accuracy of tables (docs/method.md)."""
     tabular = frame["network"].map(is_tabular).astype(bool)
     columns = {}
     for part in ("valid", "test"):

@@ -3,7 +3,7 @@
 Balanced accuracy of a constant predictor is 100/K %, yet MLP_TAB-family columns of the paper hold
 the majority-class rate of the test split. And where all classes are equally frequent in the test
 split, balanced accuracy is k/n (k/3n as a mean of 3 seeds), yet these columns hold other values.
-Both fit macro precision: `balanced_accuracy_score` with its arguments swapped. (SPEC section 6)
+Both fit macro precision: `balanced_accuracy_score` with its arguments swapped. (docs/method.md)
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
 
 
 def paper_metric(method: str, tabular: bool) -> str:
-    """Which of our metrics a method's column of the paper is compared with (SPEC section 6)."""
+    """Which of our metrics a method's column of the paper is compared with."""
     if not tabular:
         return "accuracy"
     return "balanced_accuracy" if method in TUNED else "swapped_balanced_accuracy"

@@ -86,7 +86,7 @@ def table2_of(values: pd.DataFrame) -> pd.DataFrame:
     """Table 2 of scores (a row per data set, a column per method, none missing).
 
     Top-1 counts every tied winner; ties share their average rank, and rank 1 is best. Scores are
-    equal if they are in the decimals shown. (SPEC section 6)
+    equal if they are in the decimals shown.
     """
     shown = values.round(DECIMALS)
     top1 = shown.eq(shown.max(axis=1), axis=0).sum()
