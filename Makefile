@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test lint format plan dag lock clean
+.PHONY: help setup demo test lint format plan dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -54,6 +54,9 @@ plan: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--c
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg
+
+docs: $(READY)  ## write the decisions of reports/decisions.yaml into docs/method.md
+	@$(BIN)/python -m iunet.page.decisions docs/method.md reports/decisions.yaml
 
 lock:  ## resolve pyproject.toml again, in an environment of its own, and rewrite requirements.lock
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock

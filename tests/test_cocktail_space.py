@@ -12,8 +12,8 @@ from iunet.errors import UserError
 
 SWITCH = CategoricalDistribution((False, True))
 SHAPES = ("funnel", "long_funnel", "diamond", "hexagon", "brick", "triangle", "stairs")
-# SPEC section 5, in its own order: the distribution, and the choice that asks for it.
-SPEC = {
+# The space of docs/method.md, section 5: the distribution, and the choice that asks for it.
+SPACE = {
     "use_batch_norm": (SWITCH, {}),
     "use_weight_decay": (SWITCH, {}),
     "weight_decay": (FloatDistribution(1e-5, 0.1), {"use_weight_decay": True}),
@@ -51,9 +51,9 @@ def trials():
     return list(zip(asked, returned, strict=True))
 
 
-@pytest.mark.parametrize("name", SPEC)
+@pytest.mark.parametrize("name", SPACE)
 def test_each_hyperparameter_has_its_range_and_its_condition(trials, name):
-    distribution, condition = SPEC[name]
+    distribution, condition = SPACE[name]
     ((parent, value),) = condition.items() or [(None, None)]
     asked = 0
     for trial, _ in trials:
@@ -66,7 +66,7 @@ def test_each_hyperparameter_has_its_range_and_its_condition(trials, name):
 
 
 def test_nothing_else_is_asked_and_what_is_asked_is_returned(trials):
-    assert tuple(SPEC) == NAMES
+    assert tuple(SPACE) == NAMES
     for trial, parameters in trials:
         assert trial.params == parameters
         assert [name for name in NAMES if name in parameters] == list(parameters)

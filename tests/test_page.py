@@ -278,7 +278,7 @@ def test_every_key_of_a_decision_is_in_the_config_with_the_decided_value():
 
 def test_a_changed_decision_shows_both_values(tmp_path):
     path = tmp_path / "decisions.yaml"
-    entry = {"topic": "Epochs", "decision": "100", "source": "SPEC", "keys": {"train.epochs": 100}}
+    entry = {"topic": "Epochs", "decision": "100", "source": "ours", "keys": {"train.epochs": 100}}
     path.write_text(yaml.safe_dump([entry]))
     bundle = minimal(decisions=str(path))
     bundle["facts"]["config"] = {"train": {"epochs": 5}}

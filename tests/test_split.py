@@ -49,7 +49,7 @@ def test_split_is_scikit_learns_where_it_can_stratify():
     assert np.array_equal(rest, np.sort(theirs[0]))
     assert np.array_equal(test, np.sort(theirs[1]))
     train, valid, _ = stratified_split(labels[rest], 0.25, seed=11)
-    assert (len(train), len(valid), len(test)) == (270, 91, 91)  # SPEC's arrhythmia
+    assert (len(train), len(valid), len(test)) == (270, 91, 91)  # arrhythmia
 
 
 @pytest.mark.parametrize(

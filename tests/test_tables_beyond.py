@@ -113,7 +113,7 @@ def test_ranking_document():
 
 
 def test_majority_cells_of_the_paper():
-    """All that SPEC section 6 names, found from the numbers."""
+    """All that docs/method.md, section 9, names, found from the numbers."""
     found = {(c.dataset, c.value, c.rows, c.n) for c in majority_cells(split_facts())}
     assert found == {
         ("credit-g", 70.0, 140, 200),

@@ -1,4 +1,4 @@
-"""TabNet (Arik and Pfister 2021), with the search space of Kadra et al. 2021 (SPEC section 5).
+"""TabNet (Arik and Pfister 2021), with the search space of Kadra et al. 2021.
 
 The network is pytorch-tabnet's; it is trained by our own loop, which keeps the data on the device
 and, unlike pytorch-tabnet's, does not drop a last, smaller batch. (There, a batch larger than the

@@ -1,4 +1,4 @@
-"""XGBoost, with the search space of Kadra et al. 2021 (SPEC section 5).
+"""XGBoost, with the search space of Kadra et al. 2021.
 
 Early stopping follows the balanced accuracy on valid. Categorical columns are one-hot columns or
 XGBoost's own categories, as the trial says; a category that train never had is a missing value.

@@ -1,4 +1,4 @@
-"""MLP preprocessing of tables, fitted on the train rows only (SPEC section 3).
+"""MLP preprocessing of tables, fitted on the train rows only.
 
 A column without a value in train is dropped. A numeric column is imputed with its median and
 standardised. A categorical column becomes *codes* into its levels; the one-hot expansion is left to

@@ -1,4 +1,4 @@
-"""The split stage: train, valid and test, and what is fitted on train (SPEC section 3).
+"""The split stage: train, valid and test, and what is fitted on train.
 
 Vision: the official test set, and 20 % of the train set, rounded down, as valid. Tabular: 20 %
 test, then 25 % of the rest as valid. Both stratified and with the fixed seed 11.

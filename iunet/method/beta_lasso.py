@@ -1,4 +1,4 @@
-"""β-LASSO (Neyshabur 2020): training that makes weights exactly zero (SPEC section 5).
+"""β-LASSO (Neyshabur 2020): training that makes weights exactly zero.
 
     θ ← θ − η (∇L + l1 · sign θ), then every encoder weight with |θ| < β · l1 becomes 0
 

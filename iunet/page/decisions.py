@@ -1,8 +1,15 @@
-"""The decisions of reports/decisions.yaml, each beside the value that the run's config has."""
+"""The decisions of reports/decisions.yaml, each beside the value that the run's config has.
+
+    python -m iunet.page.decisions docs/method.md reports/decisions.yaml
+
+writes them into the document, between its two markers (`make docs`).
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +18,8 @@ import yaml
 from iunet.errors import UserError, one_line
 
 ABSENT = object()
+BEGIN = "<!-- decisions: written by `make docs` from reports/decisions.yaml, do not edit here -->"
+END = "<!-- end of decisions -->"
 
 
 @dataclass
@@ -30,6 +39,7 @@ class Decision:
     why: str
     source: str
     values: list[LiveValue]
+    section: str = ""
 
 
 def read_decisions(path: str | Path, config: dict[str, Any]) -> list[Decision]:
@@ -45,7 +55,7 @@ def read_decisions(path: str | Path, config: dict[str, Any]) -> list[Decision]:
             raise UserError(f"Decision {number} in {path} lacks the key '{lacking[0]}'.")
         values = [live_value(key, decided, config) for key, decided in _keys(entry).items()]
         texts = (entry["topic"], entry["decision"], entry.get("why", ""), entry["source"])
-        decisions.append(Decision(*texts, values))
+        decisions.append(Decision(*texts, values, entry.get("section", "")))
     return decisions
 
 
@@ -78,3 +88,37 @@ def as_text(value: Any) -> str:
         return value
     text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
     return text.removesuffix("\n").removesuffix("...").strip()
+
+
+# ---- the decisions in a document
+
+
+def decisions_markdown(path: str | Path) -> str:
+    """All decisions as Markdown lists, one for each section, with the decided values."""
+    lines = []
+    for section, decisions in groupby(read_decisions(path, {}), lambda d: d.section):
+        lines += ["", f"### {section}", ""]
+        lines += [_item(decision) for decision in decisions]
+    return "\n".join([*lines, ""])
+
+
+def _item(decision: Decision) -> str:
+    keys = "; ".join(f"`{value.key}: {value.decided}`" for value in decision.values)
+    why = f" *{decision.why}*" if decision.why else ""
+    notes = f"{decision.source}; {keys}" if keys else decision.source
+    return f"- **{decision.topic}.** {decision.decision}{why} ({notes})"
+
+
+def with_decisions(text: str, path: str | Path) -> str:
+    """The document with the decisions between its markers."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise UserError(f"The document lacks the markers {BEGIN} and {END}.")
+    return f"{before}{BEGIN}\n{decisions_markdown(path)}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    document = Path(sys.argv[1])
+    text = with_decisions(document.read_text(encoding="utf-8"), sys.argv[2])
+    document.write_text(text, encoding="utf-8")

@@ -142,7 +142,7 @@ def compare_with_paper(cell: Cell, paper: PaperValue | None) -> None:
 
 
 def agreement(ours: Value, paper: PaperValue) -> str:
-    """SPEC 7: |ours − paper| ≤ 2·√(s_ours²/n + s_paper²/3); the paper has 3 seeds.
+    """|ours − paper| ≤ 2·√(s_ours²/n + s_paper²/3); the paper has 3 seeds.
 
     Both are taken as sample standard deviations (the paper does not say which it gives).
     """

@@ -1,4 +1,4 @@
-"""The search space of MLP+C, for Optuna (SPEC section 5).
+"""The search space of MLP+C, for Optuna.
 
 A hyperparameter is asked for only where it has an effect: a strength when its switch is on, a
 branch beside a skip connection. Ranges are linear, as in the original.
