@@ -25,6 +25,7 @@ from iunet.figures.figure3 import draw_figure3, figure3_rows, quantile_of, write
 from iunet.figures.figure4 import (
     draw_figure4,
     figure4_layers,
+    largest,
     named_groups,
     write_figure4,
 )
@@ -328,8 +329,9 @@ def test_figure2_failed_cut_is_a_gap(tmp_path):
         evaluation(tmp_path, "svhn", "iunet", 0, {1: 81, 2: 85, 8: 86}),
     ]
     figure = draw_figure2(figure2_rows(requests))
-    heights = line(panels2(figure)["SVHN", "pis"], "omp").get_ydata()
-    assert heights[0] == 80 and np.isnan(heights[1]) and heights[2] == 70
+    curves = [c for c in panels2(figure)["SVHN", "pis"].get_lines() if c.get_label() == "omp"]
+    # Two lines of one point each: nothing is drawn across the gap.
+    assert [c.get_xydata().tolist() for c in curves] == [[[1, 80]], [[8, 70]]]
     assert says(figure, "Missing: SVHN, OMP at ratio 2 (seed 0): every weight died.")
 
 
@@ -562,34 +564,90 @@ def test_figure4_pictures_are_the_strongest_units(layers):
     figure = draw_figure4(found)
     pictures = [axes for axes in figure.axes if axes.get_title().startswith("unit")]
     assert [axes.get_title() for axes in pictures] == [f"unit {u}" for u in [0, 7, 6, 5, 4, 3]] * 2
-    shown = np.concatenate([layer.magnitudes.ravel() for layer in found[:2]])
-    top = np.percentile(shown, 99.5)
+    top = np.percentile(found[0].magnitudes, 99.5)
     # Unit 7 of IUNET: weights 8 · (0.1 … 1.2), channel after channel.
     expected = 8 * np.linspace(0.1, 1.2, 12).reshape(3, 2, 2) / top
     picture = np.asarray(pictures[1].images[0].get_array())
     assert picture.shape == (2, 2, 3)
     for channel in range(3):
         assert picture[:, :, channel] == pytest.approx(expected[channel], rel=1e-5)
-    # The same unit of the other method has half the weights, and half the brightness.
-    assert np.asarray(pictures[7].images[0].get_array()) == pytest.approx(picture / 2, rel=1e-5)
+    # The same unit of the other method has half the weights, and looks the same: κ scales them.
+    assert np.asarray(pictures[7].images[0].get_array()) == pytest.approx(picture, rel=1e-5)
+    assert says(figure, f"brightest from |θ| = {top:.2g} on")
+    assert says(figure, f"brightest from |θ| = {top / 2:.2g} on")
 
 
-def test_figure4_matrices_share_a_scale_and_group_inputs(layers):
+def test_figure4_matrices_have_their_own_scales_and_group_inputs(layers):
     figure = draw_figure4(figure4_layers(*layers))
     iunet = panel_of(figure, "IUNET, arrhythmia")
     omp = panel_of(figure, "sup (OMP), arrhythmia")
     table = np.abs(np.arange(30).reshape(5, 6) - 15.0)
     for panel, expected in ((iunet, table), (omp, table / 3)):
-        (image,) = panel.images
-        assert np.asarray(image.get_array()) == pytest.approx(expected, rel=1e-6)
-        assert image.norm.vmax == pytest.approx(np.percentile([table, table / 3], 99.5))
-        assert list(panel.get_xticks()) == [0, 2, 4.5]
+        (mesh,) = panel.collections
+        assert np.asarray(mesh.get_array()) == pytest.approx(expected, rel=1e-6)
+        assert mesh.norm.vmin == 0
+        assert mesh.norm.vmax == pytest.approx(np.percentile(expected, 99.5))
+        assert mesh.get_rasterized()
+        assert list(panel.get_xticks()) == [0.5, 2.5, 5]
         assert [t.get_text() for t in panel.get_xticklabels()] == ["age", "colour", "shape"]
         (strip,) = panel.child_axes
         spans = [(p.get_x(), p.get_x() + p.get_width()) for p in strip.patches]
-        assert spans == [(0.5, 3.5), (3.5, 5.5)]  # the one-hot groups
+        assert spans == [(1, 4), (4, 6)]  # the one-hot groups
+        assert panel.get_ylim() == (5, 0)  # the first unit on top
+    bars = [axes for axes in figure.axes if axes.get_ylabel() == "|θ|"]
+    assert len(bars) == 2
     figure.draw_without_rendering()
     assert all(text.get_size() >= SMALL for text in figure.findobj(Text) if text.get_text())
+
+
+def test_figure4_measures_the_largest_eighth(layers, tmp_path):
+    # The 12 largest of 96 weights are all of unit 0: its four pixels are all that there is.
+    found = figure4_layers(*layers)
+    assert found[0].measures["layer"] == {
+        "value": pytest.approx(found[0].measures["layer"]["shuffled"]),
+        "shuffled": pytest.approx((4 + 2 * 2**0.5) / 6),
+        "ratio": pytest.approx(1),
+        "units": 8,
+        "left_out": 7,
+    }
+    assert found[0].measures["shown"]["left_out"] == 5
+    figure = draw_figure4(found)
+    assert says(figure, "locality 1.000 (units shown), 1.000 (whole layer)")
+    assert says(figure, "fewer than two pixels: 7 of 8 (IUNET), 7 of 8 (OMP).")
+    # -15, -14 and -13 are age and colour of unit 0, 14 is shape of unit 4: three in five units.
+    assert panel_of(figure, "IUNET, arrhythmia").get_xlabel() == (
+        f"selectivity {found[2].measures['layer']['ratio']:.3f} (0.6 raw features per unit)"
+    )
+    assert says(figure, "Kept: the largest eighth of the layer.")
+    output = outputs(tmp_path)
+    write_figure4(*layers, output)
+    ratios = {
+        (row["dataset"], row["method"]): float(row["value"])
+        for row in written(output)
+        if row["measure"].endswith("layer ratio")
+    }
+    assert ratios == {(f.dataset, f.method): f.measures["layer"]["ratio"] for f in found}
+
+
+def test_figure4_says_when_a_measure_says_nothing(tmp_path):
+    # The three weights kept are one pixel's channels; every raw feature has one column.
+    weight = np.zeros((2, 12))
+    weight[0, [0, 4, 8]] = 1
+    image = trained(tmp_path, "cifar10", "iunet", weight, side=2, channels=3)
+    table = trained(tmp_path, "arrhythmia", "iunet", np.ones((4, 6)))
+    groups = [{"column": str(i), "start": i, "stop": i + 1} for i in range(6)]
+    write_json(table["preprocessing"], {"groups": groups})
+    figure = draw_figure4(figure4_layers([image], [table]))
+    assert says(figure, "locality: no unit keeps two pixels")
+    assert says(figure, "0.8 raw features per unit (shuffled: the same, each has one column)")
+
+
+def test_largest_keeps_exactly_its_share():
+    magnitudes = np.array([[3.0, 1.0, 1.0, 2.0], [1.0, 1.0, 0.0, 0.0]])
+    assert largest(magnitudes, 2).astype(int).tolist() == [[1, 1, 1, 1], [0, 0, 0, 0]]
+    assert largest(magnitudes, 8).sum() == 1
+    assert largest(magnitudes, 1).all()
+    assert not largest(magnitudes[:, :1], 8).any()
 
 
 def test_names_of_features_keep_their_distance():
@@ -602,7 +660,7 @@ def test_names_of_features_keep_their_distance():
 def test_figure4_csv(layers, tmp_path):
     output = outputs(tmp_path)
     write_figure4(*layers, output)
-    rows = written(output)
+    rows = [row for row in written(output) if not row["measure"]]
     assert len(rows) == 2 * 6 * 12 + 2 * 5 * 6
     # Units in their order, inputs as the network has them: channel, then row, then column.
     assert rows[12 + 5] == {
@@ -614,6 +672,8 @@ def test_figure4_csv(layers, tmp_path):
         "input": "5",
         "feature": "G y0 x1",
         "magnitude": "4.8",
+        "measure": "",
+        "value": "",
         "missing": "",
     }
     assert [row["feature"] for row in rows[144:150]] == ["age", *["colour"] * 3, *["shape"] * 2]

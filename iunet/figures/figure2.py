@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
+from iunet.figures.curves import draw_curve, draw_hollow
 from iunet.figures.inputs import check_requests, check_run, finite, missing_reason, refuse
 from iunet.figures.style import (
     PAGE_WIDTH,
@@ -193,41 +194,14 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], ratios: list[float]) ->
 
 def _draw_curve(panel: Axes, method: str, rows: list[dict[str, Any]], ratios: list[float]) -> None:
     """The mean over seeds, with one standard deviation about it where there are two seeds."""
-    of_ratio: dict[float, list[dict[str, Any]]] = defaultdict(list)
+    values: dict[float, list[float]] = defaultdict(list)
     for row in rows:
-        of_ratio[row["ratio"]].append(row)
-    values = {r: [row["valid_accuracy"] for row in of_ratio[r]] for r in ratios if r in of_ratio}
-    means = {ratio: fmean(values[ratio]) for ratio in values}
-    stds = {ratio: stdev(values[ratio]) for ratio in values if len(values[ratio]) > 1}
-    style = look(method)
-    # A ratio without a value is a gap, not a straight line across it.
-    heights = [means.get(ratio, float("nan")) for ratio in ratios]
-    front = 4 if method == "iunet" else 3
-    panel.plot(ratios, heights, **style.line_style(), zorder=front, label=method)
-    if stds:
-        low, high = (
-            [
-                means[ratio] + sign * stds[ratio] if ratio in stds else float("nan")
-                for ratio in ratios
-            ]
-            for sign in (-1, 1)
-        )
-        panel.fill_between(
-            ratios, low, high, color=style.colour, alpha=0.16, linewidth=0, label=method
-        )
-    cut_off = [ratio for ratio in values if any(row["disconnected"] for row in of_ratio[ratio])]
-    if cut_off:
-        panel.plot(
-            cut_off,
-            [means[ratio] for ratio in cut_off],
-            linestyle="none",
-            marker=style.marker,
-            markersize=style.size,
-            markerfacecolor="white",
-            markeredgecolor=style.colour,
-            zorder=front + 2,
-            label=f"{method} disconnected",
-        )
+        values[row["ratio"]].append(row["valid_accuracy"])
+    cut_off = {row["ratio"] for row in rows if row["disconnected"]}
+    style, front = look(method), 4 if method == "iunet" else 3
+    draw_curve(panel, values, ratios, label=method, zorder=front, **style.line_style())
+    hollow = {ratio: fmean(values[ratio]) for ratio in sorted(cut_off)}
+    draw_hollow(panel, hollow, style, label=f"{method} disconnected", zorder=front + 2)
 
 
 def _draw_legend(axes: Axes, rows: list[dict[str, Any]], sweep: str) -> None:

@@ -170,6 +170,7 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], scale: Normalize) -> bo
         return False
     shares, edges = _matrix(counted)
     epochs = np.arange(len(shares) + 1) - 0.5
+    # Not seaborn's heatmap, which numbers its cells and knows no edges: no axis of magnitudes.
     panel.pcolormesh(epochs, edges, 100 * shares.T, norm=scale, cmap=COLOURS, rasterized=True)
     for quantile, line in QUANTILES.items():
         heights = [quantile_of(share, edges, quantile) for share in shares]

@@ -2,22 +2,27 @@
 
 Top: an image network's units with the largest norm, each as a picture of the pixels it looks at,
 the red, green and blue of a pixel being the magnitudes of its three weights. Bottom: the matrix of
-the first layer of a network for tables, its columns grouped under the raw features. Within each
-half one scale holds for all methods; magnitudes above the 99.5th percentile look like it.
+the first layer of a network for tables, its columns grouped under the raw features. Each method has
+a scale of its own, since κ scales its weights; magnitudes above the 99.5th percentile look like it.
+
+Below each stands how structured the layer is: its locality or its selectivity, both of the mask
+that keeps the largest eighth of this layer. (Pruning ranks the weights of all layers together; the
+figure sees only the first.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from iunet.errors import UserError
+from iunet.evaluation.locality import locality, selectivity
 from iunet.figures.inputs import (
     check_requests,
     check_run,
@@ -39,10 +44,12 @@ from iunet.figures.style import (
 from iunet.labels import dataset_label, method_label
 
 N_UNITS = 6
+KEPT = 8  # one weight of the layer in so many is kept by the mask that is measured
 BRIGHTEST = 99.5  # percentile of the shown magnitudes at which the scale ends
 COLOURS = "magma"
 GROUPS = ("#0072B2", "#8fc7ea")  # shades of neighbouring one-hot groups
 LONGEST_NAME = 18
+MEASURES = {"image": "locality", "tabular": "selectivity"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class FirstLayer:
     units: np.ndarray | None = None  # numbers of the units shown
     magnitudes: np.ndarray | None = None  # image: [units, side, side, 3]; tabular: [units, inputs]
     groups: tuple[dict[str, Any], ...] = ()  # tabular: which inputs belong to which raw feature
+    # By what it is of: "shown" and "layer" (locality), "layer" (selectivity).
+    measures: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: str | None = None
 
 
@@ -111,7 +120,12 @@ def _read_image(request: dict[str, Any]) -> dict[str, Any]:
     norms = np.linalg.norm(weight.astype(np.float64), axis=1)
     units = np.argsort(-norms, kind="stable")[:N_UNITS]
     pictures = weight[units].reshape(-1, channels, side, side).transpose(0, 2, 3, 1)
-    return {"units": units, "magnitudes": pictures}
+    mask = largest(weight, KEPT)
+    measures = {
+        "shown": locality(mask[units], side, channels),
+        "layer": locality(mask, side, channels),
+    }
+    return {"units": units, "magnitudes": pictures, "measures": measures}
 
 
 def _read_table(request: dict[str, Any]) -> dict[str, Any]:
@@ -126,14 +140,36 @@ def _read_table(request: dict[str, Any]) -> dict[str, Any]:
             f"has a first layer of shape {weight.shape}, "
             f"but {path} has {groups[-1]['stop']} inputs",
         )
-    return {"units": np.arange(len(weight)), "magnitudes": weight, "groups": tuple(groups)}
+    columns = [list(range(group["start"], group["stop"])) for group in groups]
+    return {
+        "units": np.arange(len(weight)),
+        "magnitudes": weight,
+        "groups": tuple(groups),
+        "measures": {"layer": selectivity(largest(weight, KEPT), columns)},
+    }
+
+
+def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
+    """The mask of the largest n/ratio of n magnitudes; of equal ones the first are kept."""
+    flat = magnitudes.ravel()
+    n_kept = round(flat.size / ratio)
+    if n_kept == 0:
+        return np.zeros(magnitudes.shape, dtype=bool)
+    threshold = np.partition(flat, flat.size - n_kept)[flat.size - n_kept]
+    mask = flat > threshold
+    ties = np.flatnonzero(flat == threshold)
+    mask[ties[: n_kept - int(mask.sum())]] = True
+    return mask.reshape(magnitudes.shape)
 
 
 # ---- the data behind the figure
 
 
 def figure4_rows(layers: list[FirstLayer]) -> list[dict[str, Any]]:
-    """One row per weight shown, numbered as the network has it; a missing run is a row too."""
+    """One row per weight shown, numbered as the network has it, and one per number of a measure.
+
+    A missing run is a row too.
+    """
     rows = []
     for layer in layers:
         run = {
@@ -142,10 +178,16 @@ def figure4_rows(layers: list[FirstLayer]) -> list[dict[str, Any]]:
             "method": layer.method,
             "seed": layer.seed,
         }
-        empty = dict.fromkeys(("unit", "input", "feature", "magnitude"))
+        empty = dict.fromkeys(("unit", "input", "feature", "magnitude", "measure", "value"))
         if layer.missing:
             rows.append({**run, **empty, "missing": layer.missing})
             continue
+        name = MEASURES[layer.part]
+        rows += [
+            {**run, **empty, "measure": f"{name} {of} {key}", "value": value, "missing": None}
+            for of, found in layer.measures.items()
+            for key, value in found.items()
+        ]
         features = _features(layer)
         for unit, magnitudes in zip(layer.units.tolist(), _by_input(layer), strict=True):
             rows += [
@@ -155,6 +197,8 @@ def figure4_rows(layers: list[FirstLayer]) -> list[dict[str, Any]]:
                     "input": i,
                     "feature": features[i],
                     "magnitude": f"{magnitude:.6g}",
+                    "measure": None,
+                    "value": None,
                     "missing": None,
                 }
                 for i, magnitude in enumerate(magnitudes.tolist())
@@ -183,7 +227,7 @@ def _features(layer: FirstLayer) -> list[str]:
 def draw_figure4(layers: list[FirstLayer]) -> Figure:
     halves = [
         (draw, height, shown)
-        for part, draw, height in (("image", _draw_images, 2.5), ("tabular", _draw_tables, 2.9))
+        for part, draw, height in (("image", _draw_images, 2.85), ("tabular", _draw_tables, 2.9))
         if (shown := [layer for layer in layers if layer.part == part])
     ]
     with house_style():
@@ -193,14 +237,13 @@ def draw_figure4(layers: list[FirstLayer]) -> Figure:
             len(halves), 1, height_ratios=[height for _, height, _ in halves], squeeze=False
         )
         for subfigure, (draw, _, shown) in zip(parts[:, 0], halves, strict=True):
-            draw(subfigure, shown, _scale(shown))
+            draw(subfigure, shown)
     return figure
 
 
-def _scale(layers: list[FirstLayer]) -> Normalize:
-    """From 0 to the magnitude that only a few weights of all methods together exceed."""
-    shown = [layer.magnitudes.ravel() for layer in layers if not layer.missing]
-    top = float(np.percentile(np.concatenate(shown), BRIGHTEST)) if shown else 1.0
+def _scale(layer: FirstLayer) -> Normalize:
+    """From 0 to the magnitude that only a few of the weights shown exceed."""
+    top = float(np.percentile(layer.magnitudes, BRIGHTEST))
     return Normalize(0, top or 1.0, clip=True)
 
 
@@ -209,7 +252,7 @@ def _title(layer: FirstLayer) -> str:
     return f"{method}, {dataset_label(layer.dataset)}"
 
 
-def _draw_images(subfigure: SubFigure, layers: list[FirstLayer], scale: Normalize) -> None:
+def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
     """For each method a block of two rows of three units."""
     columns = N_UNITS // 2
     blocks = subfigure.subfigures(1, len(layers), squeeze=False, wspace=0.04)[0]
@@ -218,29 +261,59 @@ def _draw_images(subfigure: SubFigure, layers: list[FirstLayer], scale: Normaliz
         if layer.missing:
             say_in_panel(block.subplots(), layer.missing)
             continue
+        scale = _scale(layer)
         axes = block.subplots(2, columns).ravel()
         for panel in axes:
             panel.set_axis_off()
         for panel, unit, picture in zip(axes, layer.units, layer.magnitudes, strict=False):
             panel.imshow(np.asarray(scale(picture)), interpolation="nearest")
             panel.set_title(f"unit {unit}", size=SMALL, pad=2, color=FAINT)
+        text = f"{_image_measure(layer)}\nbrightest from |θ| = {scale.vmax:.2g} on"
+        block.supxlabel(text, size=SMALL)
 
 
-def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer], scale: Normalize) -> None:
+def _image_measure(layer: FirstLayer) -> str:
+    shown, whole = (layer.measures[of]["ratio"] for of in ("shown", "layer"))
+    if whole is None:
+        return "locality: no unit keeps two pixels"
+    these = f"{shown:.3f}" if shown is not None else "none"
+    return f"locality {these} (units shown), {whole:.3f} (whole layer)"
+
+
+def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
+    import seaborn
+
     axes = subfigure.subplots(1, len(layers), squeeze=False)[0]
     for panel, layer in zip(axes, layers, strict=True):
         panel.set_title(_title(layer))
         if layer.missing:
             say_in_panel(panel, layer.missing)
             continue
-        panel.imshow(layer.magnitudes, norm=scale, cmap=COLOURS, aspect="auto")
-        _draw_groups(panel, layer.groups, PAGE_WIDTH / len(layers) - 0.6)
+        seaborn.heatmap(
+            layer.magnitudes,
+            norm=_scale(layer),
+            cmap=COLOURS,
+            ax=panel,
+            cbar_kws={"label": "|θ|", "extend": "max", "aspect": 25, "pad": 0.02},
+            xticklabels=False,
+            yticklabels=False,
+            rasterized=True,  # as vectors, the PDF is 14 times as large
+        )
+        panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        panel.yaxis.set_major_formatter(ScalarFormatter())
+        _draw_groups(panel, layer.groups, PAGE_WIDTH / len(layers) - 1.0)
         panel.set_ylabel("Unit")
-    bar = subfigure.colorbar(
-        ScalarMappable(scale, COLOURS), ax=list(axes), extend="max", aspect=25, pad=0.015
-    )
-    bar.set_label("|θ|")
-    bar.outline.set_visible(False)
+        panel.set_xlabel(_table_measure(layer), size=SMALL)
+
+
+def _table_measure(layer: FirstLayer) -> str:
+    found = layer.measures["layer"]
+    if found["ratio"] is None:
+        return "selectivity: no weight is kept"
+    text = f"{found['value']:.1f} raw features per unit"
+    if not found["wide_features"]:
+        return f"{text} (shuffled: the same, each has one column)"
+    return f"selectivity {found['ratio']:.3f} ({text})"
 
 
 def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) -> None:
@@ -251,16 +324,14 @@ def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) 
         strip = panel.inset_axes((0, -0.045, 1, 0.03), sharex=panel)
         strip.set_axis_off()
         for i, group in enumerate(one_hot):
-            strip.axvspan(group["start"] - 0.5, group["stop"] - 0.5, color=GROUPS[i % 2], lw=0)
+            strip.axvspan(group["start"], group["stop"], color=GROUPS[i % 2], lw=0)
         panel.tick_params(axis="x", pad=6, length=0)
     named = named_groups(groups, n_inputs * (1.25 * SMALL / 72) / width)
     panel.set_xticks(
-        [(group["start"] + group["stop"] - 1) / 2 for group in named],
+        [(group["start"] + group["stop"]) / 2 for group in named],
         [_short(group["column"]) for group in named],
         rotation=90,
     )
-    for spine in panel.spines.values():
-        spine.set_visible(False)
 
 
 def named_groups(groups, spacing: float) -> list[dict[str, Any]]:
@@ -282,19 +353,44 @@ def _short(name: str) -> str:
 
 def _notes(layers: list[FirstLayer]) -> list[str]:
     notes = []
-    for part, text in (
-        ("image", "Top: the six units with the largest norm; red, green and blue are magnitudes"),
-        ("tabular", "Bottom: inputs after one-hot encoding, under their raw features"),
+    for part, text, measure in (
+        (
+            "image",
+            "Top: the six units with the largest norm; red, green and blue are magnitudes",
+            "Locality: mean distance between the pixels that a unit keeps",
+        ),
+        (
+            "tabular",
+            "Bottom: inputs after one-hot encoding, under their raw features",
+            "Selectivity: raw features that a unit keeps",
+        ),
     ):
         if shown := [layer for layer in layers if layer.part == part and not layer.missing]:
             seeds = ", ".join(sorted({str(layer.seed) for layer in shown}))
-            top = f"brightest from {_scale(shown).vmax:.3g} on, for all methods"
             if any(group["stop"] - group["start"] > 1 for group in shown[0].groups):
-                top += "; the strip shows the extent of each one-hot group"
-            notes.append(f"{text}; {top}. Seed {seeds}.")
+                text += "; the strip shows the extent of each one-hot group"
+            notes.append(
+                f"{text}. {measure}, divided by the same of a shuffled mask. Seed {seeds}."
+            )
+            notes += _left_out(shown)
+    if notes:
+        notes.append(
+            "Kept: the largest eighth of the layer. Every method has its own colour scale, since κ "
+            "scales its weights."
+        )
     absent = [
         f"{dataset_label(layer.dataset)}, {method_label(layer.method)} ({layer.missing})"
         for layer in layers
         if layer.missing
     ]
     return notes + [f"Missing: {'; '.join(absent)}."] * bool(absent)
+
+
+def _left_out(layers: list[FirstLayer]) -> list[str]:
+    """The units whose pixels have no distance, where there are any."""
+    counts = [
+        f"{found['left_out']} of {found['units']} ({method_label(layer.method)})"
+        for layer in layers
+        if (found := layer.measures["layer"]).get("left_out")
+    ]
+    return [f"Left out, as they keep fewer than two pixels: {', '.join(counts)}."] * bool(counts)
