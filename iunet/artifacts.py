@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import torch
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-PROVENANCE = "provenance"
+PROVENANCE = "made_by"
 AGAIN = (
     "It is an artifact of the workflow: delete it and run the same command again to make it anew."
 )

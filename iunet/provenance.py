@@ -2,7 +2,7 @@
 
 Every job has an identity: its rule, its wildcards (the coordinates of the run), its settings, and a
 digest of the identities of all that it is made from. It stands in every artifact that the job
-writes, beside the versions of the code that made it and all before it:
+writes, under `made_by`, beside the versions of the code that made it and all before it:
 
     {"file": "supernet.safetensors", "rule": "supernet", "wildcards": {…}, "settings": {…},
      "inputs": "5d0c…", "id": "90ab…", "code": {"iunet.training.loop": ["45439a88"], …}}

@@ -15,10 +15,10 @@ from toy_run import Toy, result
 
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sizes import Data, data_size
-from iunet.networks.catalog import network_entry
 from iunet.errors import UserError
 from iunet.evaluation.sizes import sizes
 from iunet.machine import gpu_slot, resources
+from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from iunet.tables.tabular import METHODS, paper_scores, table2_of, table7
 from run_reports import frame_of, run, write
 from scipy.stats import friedmanchisquare, wilcoxon
 
@@ -19,7 +20,6 @@ from iunet.tables.metric_problem import (
     split_facts,
 )
 from iunet.tables.ranking import critical_difference, ranking_document
-from iunet.tables.tabular import METHODS, paper_scores, table2_of, table7
 
 # ---- ranking
 

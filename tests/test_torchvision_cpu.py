@@ -13,7 +13,8 @@ def run(code: str) -> subprocess.CompletedProcess:
 
 
 def test_imports_in_a_fresh_interpreter_and_again():
-    code = "from iunet.machine.torchvision_cpu import import_torchvision as load; a = load(); b = load();"
+    code = "from iunet.machine.torchvision_cpu import import_torchvision as load\n"
+    code += "a = load(); b = load();"
     result = run(code + "assert a is b; print(a.datasets.SVHN.__name__)")
     assert result.stdout == "SVHN\n", result.stderr
 

@@ -1,8 +1,8 @@
 """How large a data set is, known before anything is downloaded.
 
-Standard library only: Snakemake asks at every start, to tell a scheduler what a job will need
-(iunet/machine/resources.py). A split that exists is read; before it does, the paper's tables 8 and 9 know
-the paper's sets, and others get a typical size.
+Standard library only: Snakemake asks at every start, to tell a scheduler what a job will need. A
+split that exists is read; before it does, the paper's tables 8 and 9 know the paper's sets, and
+others get a typical size.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 from matplotlib.figure import Figure, FigureBase
 
+from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.figures.inputs import finite
 from iunet.figures.style import (
@@ -25,6 +26,19 @@ from iunet.figures.style import (
 from iunet.labels import method_label
 
 SOURCE = "The document of the critical-difference diagram"
+
+
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    """From the document of the table `ranking`, which holds the numbers behind it."""
+    ranking = read_json(ask["files"][0])["data"]
+    write_critical_difference(
+        ranking["ranks"],
+        ranking["p_values"] or {},
+        output,
+        n_datasets=ranking["n_datasets"],
+        metric="balanced accuracy",
+        not_enough=ranking["problem"],
+    )
 
 
 def write_critical_difference(

@@ -6,7 +6,6 @@ The upper row varies the initialisation (PIS: κ, trained with `sup`), the lower
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from statistics import fmean
 from typing import Any
@@ -36,14 +35,18 @@ from iunet.labels import (
 )
 
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
-OWN_CUT = re.compile(r"(ratio)?[0-9.]+")  # not a variant such as ratio8-weight_decay0.1
+
+
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    write_figure2(ask["requests"], output)
 
 
 def write_figure2(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
     """From `evaluation.json` files to the figure.
 
     A request has dataset, supernet (`kappa0.25-ilo`), method, seed, and either `evaluation`, the
-    path of its report, or `missing`, the reason why there is none.
+    path of the supernet's report, and `cuts`, those of its subnetworks by cut, or `missing`, the
+    reason why there is none.
     """
     rows = figure2_rows(requests)
     write_figure(draw_figure2(rows), rows, output)
@@ -95,28 +98,19 @@ def _row(
 
 def _read_points(request: dict[str, Any]) -> list[dict[str, Any]]:
     """The supernet and its cuts, by ratio."""
-    path = request["evaluation"]
-    report = check_run(path, request)
-    results = report.get("results")
-    if not isinstance(results, list) or not results:
-        raise refuse(path, "has no results")
     points: dict[float, dict[str, Any]] = {}
-    for result in results:
-        if result.get("stage") == "subnetwork" and not OWN_CUT.fullmatch(result.get("name", "")):
-            continue
+    for path in (request["evaluation"], *request["cuts"].values()):
+        result = check_run(path, request)
         if result.get("stage") not in ("supernet", "subnetwork"):
-            raise refuse(path, f"has a result of the stage {result.get('stage')!r}")
-        ratio = finite(path, "the ratio of a result", result.get("ratio"))
+            raise refuse(path, f"is a result of the stage {result.get('stage')!r}")
+        ratio = finite(path, "its ratio", result.get("ratio"))
         if ratio in points:
-            raise refuse(path, f"has two results of the ratio {ratio:g}")
+            raise refuse(path, f"is the second result of the ratio {ratio:g}")
         if result.get("failed"):
             points[ratio] = _row(ratio, missing=result["failed"])
             continue
-        name = f"valid_accuracy at ratio {ratio:g}"
-        accuracy = finite(path, name, result.get("metrics", {}).get("valid_accuracy"))
+        accuracy = finite(path, "valid_accuracy", result.get("metrics", {}).get("valid_accuracy"))
         points[ratio] = _row(ratio, accuracy, bool(result.get("disconnected")))
-    if 1.0 not in points:
-        raise refuse(path, "has no result of the supernet itself")
     return [points[ratio] for ratio in sorted(points)]
 
 

@@ -68,6 +68,12 @@ class FirstLayer:
     missing: str | None = None
 
 
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    requests = ask["requests"]
+    images, tables = ([r for r in requests if r["kind"] == k] for k in ("vision", "tabular"))
+    write_figure4(images, tables, output)
+
+
 def write_figure4(
     image: list[dict[str, Any]], tabular: list[dict[str, Any]], output: dict[str, str]
 ) -> None:

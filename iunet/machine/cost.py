@@ -1,11 +1,11 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
     python -m iunet.machine.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
-    make plan
+    make cost
 
-Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins. The
-jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables share
-counts in each of them, and once in the total.
+Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
+The jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables
+share counts in each of them, and once in the total.
 """
 
 from __future__ import annotations

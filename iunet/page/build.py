@@ -22,9 +22,9 @@ from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
 from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
 from iunet.page.findings import headline_findings
+from iunet.page.view import CLASSES, METRICS, table_view
 from iunet.tables.ask import BEYOND, PAPER, SEARCHES
 from iunet.tables.catalog import TABLES, table_module
-from iunet.page.view import CLASSES, METRICS, table_view
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     PAPER: ("Tables of the paper", "paper-tables"),

@@ -18,7 +18,7 @@ SUBSET = "subset"
 def make_table(
     name: str, ask: Ask, about: dict[str, Any], splits: list[str], output: dict[str, str]
 ) -> None:
-    """`about` says what the table tells of its run beside the numbers; `splits` are their reports."""
+    """`about` says what the table tells of its run beside the numbers; `splits` are reports."""
     said = About(**about, row_notes=subset_notes(splits))
     document = table_module(name).build(ask, said)
     for row in document.rows:

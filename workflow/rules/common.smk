@@ -103,9 +103,12 @@ RUN_PATH = re.compile(
     rf"(?P<network>(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*)/"
     r"(?P<run>(?:kappa|dense)[^/]*)/seed(?P<seed>[0-9]+)/(?:(?P<cut>(?:ratio|survivors)[^/]*)/)?.*"
 )
-for target in workflow.dag_settings.targets or ():
-    if found := RUN_PATH.fullmatch(str(target)):
-        check_run(**found.groupdict())
+
+
+def check_targets():
+    for target in workflow.dag_settings.targets or ():
+        if found := RUN_PATH.fullmatch(str(target)):
+            check_run(**found.groupdict())
 
 
 # ---- lookups by wildcards

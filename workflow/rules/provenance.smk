@@ -112,6 +112,8 @@ def refuse_unrecorded(dag):
 
 
 def build_dag_and_check(build=workflow._build_dag):
+    """Snakemake has no hook of its own between planning and "Nothing to be done"."""
+    check_targets()
     build()
     if not workflow.touch:  # `--touch` takes everything as it is, and records it
         refuse_unrecorded(workflow.dag)
