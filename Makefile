@@ -49,8 +49,8 @@ format: $(READY)  ## rewrite the code in the house style
 	@$(BIN)/ruff format .
 	@$(BIN)/snakefmt Snakefile workflow
 
-plan: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--configfile my.yaml --device cuda")
-	@$(BIN)/python -m iunet.machine.cost $(ARGS)
+cost: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--configfile my.yaml --device cuda")
+	@$(BIN)/python -m iunet.cost $(ARGS)
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg

@@ -99,6 +99,8 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], sche
 
 
 def check_seed(config: Config, seed: str, path: str, schema: str) -> None:
+    if seed in map(str, config["seeds"]):
+        return
     check_schema({**config, "seeds": [int(seed)]}, schema, f"{path}: ")
     if str(int(seed)) != seed:
         raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")

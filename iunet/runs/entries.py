@@ -188,6 +188,16 @@ class Benchmark:
             )
         return method
 
+    @functools.cached_property
+    def runs(self) -> set[tuple[str, str, str, str | None]]:
+        """(data set, network, supernet or dense, cut) of all cells, with the masks of the cuts."""
+        found: set[tuple[str, str, str, str | None]] = set()
+        for cell in self.all_cells:
+            cuts = {None, *cell.method.cuts, *(CutName.parse(c).mask for c in cell.method.cuts)}
+            for run in cell.method.supernets:
+                found |= {(cell.dataset, cell.method.network, run, cut) for cut in cuts}
+        return found
+
     # ---- data sets
 
     def datasets_of_table(self, table: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
-    python -m iunet.machine.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
+    python -m iunet.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
     make cost
 
 Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
@@ -18,7 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from iunet.data.registry import read_registry
+from iunet.machine.device import resolve_device
+from iunet.runs.config import unavailable
+from iunet.runs.costs import Costs
+from iunet.runs.entries import Benchmark, entries
+
+ROOT = Path(__file__).resolve().parents[1]
 SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
 COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{'hours':>11}{'longest':>10}{'memory':>10}"
 
@@ -102,11 +108,11 @@ def ancestors(dag: Any, jobs: Iterable[Any]) -> set[Any]:
     return found
 
 
-def sums(workflow: Any) -> tuple[dict[str, Sum], dict[str, Sum], Sum]:
-    """Per table, figure or experiment, per rule, and of everything."""
-    dag, names = workflow.dag, workflow.globals
+def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum], ...]:
+    """Per table, figure or experiment, per rule, and of everything (under `total`)."""
+    dag = workflow.dag
     needed = [job for job in dag.jobs if dag.needrun(job) and not job.rule.norun]
-    costs = {job: names["cost_of"](job.rule.name, job.wildcards) for job in needed}
+    of_job = {job: costs.of(job.rule.name, job.wildcards) for job in needed}
     here = workflow._localrules
     submissions = {
         job: None if job.rule.name in here else dag.get_job_group(job) or job for job in needed
@@ -114,23 +120,28 @@ def sums(workflow: Any) -> tuple[dict[str, Sum], dict[str, Sum], Sum]:
     total, per_rule = Sum(), {}
     for job in needed:
         for entry in (total, per_rule.setdefault(job.rule.name, Sum())):
-            entry.add(job, costs[job], submissions[job])
+            entry.add(job, of_job[job], submissions[job])
     makers = {str(file): job for job in dag.jobs for file in job.output}
-    experiments = {}
-    for key in names["entries"](names["config"]):
-        files = names["files_of_entry"](key)
-        experiments[key] = entry = Sum()
+    per_entry = {}
+    for key in entries(bench.config):
+        cells = [cell for cell in bench.cells_of(key) if cell.dataset not in bench.unavailable]
+        files = dict.fromkeys(path for cell in cells for path in bench.results_of(cell))
+        per_entry[key] = entry = Sum()
         for job in ancestors(dag, (makers[file] for file in files if file in makers)):
-            if job in costs:
-                entry.add(job, costs[job], submissions[job])
-    return experiments, per_rule, total
+            if job in of_job:
+                entry.add(job, of_job[job], submissions[job])
+    return per_entry, per_rule, {"total": total}
 
 
 def report(workflow: Any) -> str:
-    experiments, per_rule, total = sums(workflow)
-    device = workflow.globals["DEVICE"]
+    config = workflow.globals["config"]  # Snakemake's own, as the Snakefile has checked it
+    registry = read_registry(config["data"]["registry"])
+    bench = Benchmark(config, registry, unavailable(registry, config["data"]["mirror"]))
+    device = resolve_device(config["device"])
+    per_entry, per_rule, whole = sums(workflow, bench, Costs(bench, device))
+    total = whole["total"]
     lines = ["per table, figure or experiment, with all it depends on", COLUMNS]
-    lines += [entry.row(name) for name, entry in experiments.items()]
+    lines += [entry.row(name) for name, entry in per_entry.items()]
     lines += ["", "per rule", COLUMNS]
     lines += [entry.row(name) for name, entry in sorted(per_rule.items())]
     lines += ["", total.row("total")]
@@ -139,7 +150,7 @@ def report(workflow: Any) -> str:
         lines.append(f"of it {total.gpu_s / 3600:,.1f} GPU-hours and {others:,.1f} CPU-hours.")
         lines.append("The GPU's speed is assumed, not measured (iunet/machine/resources.py).")
     else:
-        threads = workflow.globals["config"]["train"]["threads"]
+        threads = config["train"]["threads"]
         lines.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
     lines.append("submitted: jobs for a scheduler, after grouping. Limits asked for are higher.")
     return "\n".join(lines)
