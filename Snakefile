@@ -3,4 +3,5 @@
 
 include: "workflow/Snakefile"
 
+
 workflow.default_target = "all"  # an include leaves it alone

@@ -94,6 +94,11 @@ def sign(provenance: dict[str, Any]) -> None:
     _provenance = provenance
 
 
+def signed_code() -> Code:
+    """The versions of the code of this job and of all before it."""
+    return _provenance.get("code", {})
+
+
 def check_inputs(expected: dict[str, Identity]) -> Code:
     """Refuse files that are not of the runs they are taken for; the versions of code behind them.
 

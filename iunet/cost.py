@@ -22,7 +22,8 @@ from iunet.data.registry import read_registry
 from iunet.machine.device import resolve_device
 from iunet.runs.config import unavailable
 from iunet.runs.costs import Costs
-from iunet.runs.entries import Benchmark, entries
+from iunet.runs.entries import Benchmark
+from iunet.tables.catalog import said_by_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
@@ -123,7 +124,7 @@ def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum],
             entry.add(job, of_job[job], submissions[job])
     makers = {str(file): job for job in dag.jobs for file in job.output}
     per_entry = {}
-    for key in entries(bench.config):
+    for key in bench.entries():
         cells = [cell for cell in bench.cells_of(key) if cell.dataset not in bench.unavailable]
         files = dict.fromkeys(path for cell in cells for path in bench.results_of(cell))
         per_entry[key] = entry = Sum()
@@ -136,7 +137,8 @@ def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum],
 def report(workflow: Any) -> str:
     config = workflow.globals["config"]  # Snakemake's own, as the Snakefile has checked it
     registry = read_registry(config["data"]["registry"])
-    bench = Benchmark(config, registry, unavailable(registry, config["data"]["mirror"]))
+    away = unavailable(registry, config["data"]["mirror"])
+    bench = Benchmark(config, registry, away, said_by_tables("PAIRS"))
     device = resolve_device(config["device"])
     per_entry, per_rule, whole = sums(workflow, bench, Costs(bench, device))
     total = whole["total"]

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import re
 
+from iunet.baselines.catalog import LEARNERS
+from iunet.errors import UserError
+from iunet.networks.catalog import NETWORKS
+from iunet.runs.names import LASSO, SupernetName, base_network, network_variant
+
 # The one order in which methods are shown, everywhere.
 METHOD_LABELS = {
     "dense": "Dense",
     "omp": "OMP",
     "beta_lasso": "β-LASSO",
     "scl": "SCL",
+    "iunet_no_prune": "IUNET no prune",
     "iunet_no_ilo": "IUNET no ILO",
     "iunet_no_pis": "IUNET no PIS",
-    "iunet_no_prune": "IUNET no prune",
     "iunet": "IUNET",
     "sup_kappa0.125": "PIS (κ = 0.125)",
     "sup_kappa0.0625": "PIS (κ = 0.0625)",
-    "xgb": "XGB",
-    "tabnet": "TABN",
-    "mlp_c": "MLP_TAB+C",
+    **{name: learner.label for name, learner in LEARNERS.items()},
 }
 # Rows of the config that differ from a method in one value.
 VARIANT_LABELS = {
@@ -29,18 +32,16 @@ VARIANT_LABELS = {
     "tune_kappa": "IUNET (κ = {})",
     "iunet_lambda": "IUNET (λ = {})",
 }
-NETWORK_LABELS = {
-    "mlp_vis": "MLP_VIS",
-    "mlp_tab": "MLP_TAB",
-    "cnn": "CNN",
-    "resnet18": "RESNET",
-}
 DATASET_LABELS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}  # as the paper
 METRIC_LABELS = {
-    "accuracy": "Accuracy (%)",
-    "balanced_accuracy": "Balanced accuracy (%)",
-    "swapped_balanced_accuracy": "Swapped balanced accuracy (%)",
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "swapped_balanced_accuracy": "Swapped balanced accuracy",
+    "primary": "Accuracy (images), balanced accuracy (tables)",
+    "like_the_paper": "Each method in the metric of the paper's column",
+    "value": "Value",
 }
+SCORES = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]  # what every run has
 OBJECTIVE_LABELS = {"sup": "sup", "scl": "SCL", "ilo": "ILO"}
 
 
@@ -64,9 +65,9 @@ def method_order(methods) -> list[str]:
 
 def network_label(network: str) -> str:
     """`mlp_vis-alpha4` becomes 'MLP_VIS (alpha4)'."""
-    name, *variant = network.split("-")
-    text = NETWORK_LABELS.get(name, name)
-    return f"{text} ({', '.join(variant)})" if variant else text
+    name, variant = base_network(network), network_variant(network)
+    text = NETWORKS[name].label if name in NETWORKS else name
+    return f"{text} ({', '.join(variant[1:].split('-'))})" if variant else text
 
 
 def dataset_label(dataset: str) -> str:
@@ -78,15 +79,27 @@ def metric_label(metric: str) -> str:
     part, _, rest = metric.partition("_")
     if part in ("valid", "test") and rest in METRIC_LABELS:
         name = "Validation" if part == "valid" else "Test"
-        return f"{name} {METRIC_LABELS[rest].lower()}"
-    return METRIC_LABELS.get(metric, metric)
+        return f"{name} {METRIC_LABELS[rest].lower()} (%)"
+    return f"{METRIC_LABELS[metric]} (%)" if metric in SCORES else METRIC_LABELS.get(metric, metric)
 
 
 def supernet_point(supernet: str) -> tuple[float, str] | None:
     """(κ, objective) of a supernet named as in its path, `kappa0.25-ilo`; None for others."""
-    match = re.match(r"kappa([0-9.]+)-(sup|scl|ilo)(?![a-z])", supernet)
-    return (float(match[1]), match[2]) if match else None
+    try:
+        name = SupernetName.parse(supernet)
+    except UserError:
+        return None
+    return None if name.objective == LASSO else (float(name.kappa), name.objective)
 
 
 def kappa_label(kappa: float) -> str:
     return f"κ = {kappa:g}"
+
+
+# ---- numbers and footnotes
+
+
+def letters(index: int) -> str:
+    """a … z, aa, ab …: the marks of footnotes."""
+    first, last = divmod(index, 26)
+    return (letters(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]

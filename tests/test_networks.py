@@ -11,7 +11,7 @@ from torch import nn
 
 from iunet.errors import UserError
 from iunet.method.objectives import supernet_loss
-from iunet.method.pruning import proactive_initialisation
+from iunet.method.pis import proactive_initialisation
 from iunet.networks.batchnorm import two_views
 from iunet.networks.network import (
     NetworkSpec,

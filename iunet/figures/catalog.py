@@ -75,6 +75,9 @@ FIGURES: dict[str, tuple[str, Callable[[Benchmark], FigureAsk]]] = {
 }
 
 
+KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
+
+
 def figure_titles(bench: Benchmark) -> dict[str, str]:
     """Every figure of a config, with its title, in the order of the page."""
     tuned = dict.fromkeys(cell.dataset for cell in bench.cells if cell.method.tuned)

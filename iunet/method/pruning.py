@@ -1,4 +1,4 @@
-"""PIS, one-shot global magnitude pruning, and lottery-ticket reinitialisation.
+"""One-shot global magnitude pruning, and lottery-ticket reinitialisation.
 
 Works on named arrays without torch, so the prune stage starts at once. Weights are dictionaries
 from the name of a tensor to a NumPy array; `names` are the encoder's Linear and Conv weights.
@@ -15,12 +15,6 @@ from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
 from iunet.method.masks import mask_report, pack_masks
 
 Arrays = dict[str, np.ndarray]
-
-
-def proactive_initialisation(weights: dict[str, Any], names: list[str], kappa: float) -> None:
-    """PIS: multiply the named weights of θ† by κ, in place. Biases and BatchNorm stay."""
-    for name in names:
-        weights[name] *= kappa
 
 
 def kept_weights(n: int, ratio: float) -> int:

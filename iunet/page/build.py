@@ -18,11 +18,12 @@ from markupsafe import Markup
 
 from iunet.artifacts import write_text
 from iunet.errors import UserError
+from iunet.labels import METRIC_LABELS, SCORES
 from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
 from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
 from iunet.page.findings import headline_findings
-from iunet.page.view import CLASSES, METRICS, table_view
+from iunet.page.view import CLASSES, table_view
 from iunet.tables.ask import BEYOND, PAPER, SEARCHES
 from iunet.tables.catalog import TABLES, table_module
 
@@ -109,7 +110,7 @@ def grouped(tables: list[Document]) -> list[dict[str, Any]]:
 def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
     """The metrics that the page's switch offers: scores of tables that have more than one."""
     found = {m for d in documents if len(d["metrics"]) > 1 for m in d["metrics"]}
-    return [(metric, label) for metric, label in METRICS.items() if metric in found]
+    return [(metric, METRIC_LABELS[metric]) for metric in SCORES if metric in found]
 
 
 def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:

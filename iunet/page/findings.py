@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
+from iunet.labels import METHOD_LABELS
+from iunet.networks.catalog import NETWORKS  # as a column of its own: the dense network
 from iunet.page.documents import (
     NO,
     NOT_KNOWN,
@@ -21,9 +23,7 @@ from iunet.page.documents import (
 )
 
 # Longest first: 'iunet_no_ilo' is not 'iunet'.
-METHODS = ["iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "beta_lasso", "supernet"]
-METHODS += ["tabnet", "dense", "iunet", "mlp_c", "omp", "xgb"]
-NETWORKS = ("mlp_tab", "mlp_vis", "resnet18", "cnn")  # as a column of its own: the dense network
+METHODS = sorted([*METHOD_LABELS, "supernet"], key=len, reverse=True)
 UNKNOWN = "—"
 
 

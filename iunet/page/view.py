@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from iunet.labels import METRIC_LABELS, letters
 from iunet.page.documents import (
     NO,
     NOT_KNOWN,
@@ -22,11 +23,6 @@ from iunet.page.documents import (
 
 MARKS = {YES: "✓", OFF_BY_ONE: "±1", NO: "✗", NOT_KNOWN: "n/a"}
 CLASSES = {YES: "yes", OFF_BY_ONE: "near", NO: "no", NOT_KNOWN: "na", "missing": "missing"}
-METRICS = {
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "swapped_balanced_accuracy": "Swapped balanced accuracy",
-}
 NUMBER = re.compile(r"[−+-]?[\d,]+(\.(?P<decimals>\d+))?")
 WIDE = 8  # columns: more than these are printed in landscape
 
@@ -190,15 +186,9 @@ def metric_name(document: Document, metric: str) -> str:
         return labels.get(metric, "")
     if metric in ("", "value"):
         return ""
-    return METRICS.get(metric, metric.replace("_", " ").capitalize())
+    return METRIC_LABELS.get(metric, metric.replace("_", " ").capitalize())
 
 
 def footnote(footnotes: dict[str, str], text: str) -> str:
     """The letter of a footnote; equal texts share one."""
     return footnotes.setdefault(text, letters(len(footnotes)))
-
-
-def letters(index: int) -> str:
-    """a … z, aa, ab …"""
-    first, last = divmod(index, 26)
-    return (letters(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]

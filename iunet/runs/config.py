@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -146,19 +147,28 @@ def check_ranges(config: dict) -> None:
             )
 
 
-def check_datasets(config: dict, registry: dict[str, Dataset]) -> None:
+def check_tables(config: Config, tables: Iterable[str]) -> None:
+    """Every table that the config names is one of the catalog."""
+    for name in config["tables"]:
+        if name not in tables:
+            raise UserError(
+                f"The config has the unknown key 'tables.{name}'.{nearest(name, tables)} Tables "
+                f"are: {', '.join(tables)}."
+            )
+
+
+def check_datasets(
+    config: Config, registry: dict[str, Dataset], kinds_of_entries: dict[str, str]
+) -> None:
     """Every data set that the config names exists, and is of the kind its place asks for."""
     kinds = {"vision": "vision", "tabular": "tabular", "ablation": "tabular", "tuning": "tabular"}
     places = {
         f"datasets.{group}": (config["datasets"][group], kind) for group, kind in kinds.items()
     }
-    only = {"table1": "vision", "table5": "vision", "table6": "vision", "table8": "vision"}
-    only |= {"figure2": "vision", "figure3": "vision", "tuning_fixed_ratio": "vision"}
-    only |= {"table7": "tabular", "table9": "tabular", "tuning_tabular": "tabular"}
     for section in ("tables", "figures", "experiments"):
         for name, entry in config[section].items():
             key = f"{section}.{name}.datasets"
-            kind = only.get(name) if section != "experiments" else None
+            kind = kinds_of_entries.get(f"{section}.{name}")
             places[key] = (datasets_named(config, entry["datasets"], key), kind)
     for group in config["datasets"]:
         if group in registry:

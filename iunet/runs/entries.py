@@ -20,18 +20,9 @@ from iunet.runs.methods import Method, method_parameters, resolve_method
 from iunet.runs.names import CutName, base_network
 from iunet.runs.settings import Config, network_kind, study_folder
 
-# What the paper fixes of its tables: for them, a config names data sets only.
-FIXED = {
-    "tables.table3": (("mlp_vis", "iunet"), ("mlp_tab", "iunet")),
-    "tables.table5": (("mlp_vis", "iunet"),),
-    "tables.table6": (
-        ("mlp_vis", "dense"),
-        ("mlp_vis", "iunet"),
-        ("cnn", "dense"),
-        ("resnet18", "iunet"),
-    ),
-}
 DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
+# Networks and methods that an entry fixes, so that a config names its data sets only.
+Pairs = dict[str, tuple[tuple[str, str], ...]]
 NOT_FINISHED = "not finished"
 
 
@@ -56,27 +47,27 @@ def datasets_named(config: Config, asked: str | list[str], key: str) -> list[str
     return list(names)
 
 
-def entries(config: Config) -> dict[str, dict[str, Any]]:
+def entries(config: Config, fixed: Pairs) -> dict[str, dict[str, Any]]:
     """Every table, figure and experiment that has runs, by its key in the config."""
     found = {}
     for section in ("tables", "figures", "experiments"):
         for name, entry in config[section].items():
             key = f"{section}.{name}"
-            if "methods" in entry or key in FIXED:
+            if "methods" in entry or key in fixed:
                 found[key] = entry
     return found
 
 
-def all_cells(config: Config, registry: dict[str, Dataset]) -> list[Cell]:
+def all_cells(config: Config, registry: dict[str, Dataset], fixed: Pairs) -> list[Cell]:
     """Every method of every table, figure and experiment on every data set, each once."""
     cells: dict[Cell, None] = {}
-    for key in entries(config):
-        cells |= dict.fromkeys(cells_of(config, registry, key))
+    for key in entries(config, fixed):
+        cells |= dict.fromkeys(cells_of(config, registry, key, fixed))
     _refuse_ambiguous(config, {cell.method for cell in cells})
     return list(cells)
 
 
-def cells_of(config: Config, registry: dict[str, Dataset], key: str) -> list[Cell]:
+def cells_of(config: Config, registry: dict[str, Dataset], key: str, fixed: Pairs) -> list[Cell]:
     """The cells of one table, figure or experiment, such as `tables.table1`.
 
     Each data set runs on those of the entry's networks that are for its kind.
@@ -85,7 +76,7 @@ def cells_of(config: Config, registry: dict[str, Dataset], key: str) -> list[Cel
     entry = config[section][name]
     datasets = datasets_named(config, entry["datasets"], f"{key}.datasets")
     networks = entry.get("networks", DEFAULT_NETWORKS)
-    pairs = FIXED.get(key) or [(n, m) for n in networks for m in entry["methods"]]
+    pairs = fixed.get(key) or [(n, m) for n in networks for m in entry["methods"]]
     _check_pairs(config, registry, key, datasets, pairs)
     kinds = {registry[dataset].kind for dataset in datasets}
     cells: dict[Cell, None] = {}
@@ -161,19 +152,24 @@ class Benchmark:
         config: Config,
         registry: dict[str, Dataset],
         unavailable: dict[str, str] | None = None,
+        fixed: Pairs | None = None,
     ):
-        self.config, self.registry = config, registry
+        self.config, self.registry, self.fixed = config, registry, fixed or {}
         self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
         self.root: str = config["results"]
         self.seeds: list[int] = config["seeds"]
-        self.all_cells = all_cells(config, registry)
+        self.all_cells = all_cells(config, registry, self.fixed)
         self.cells = [cell for cell in self.all_cells if cell.dataset not in self.unavailable]
         self._of_entry: dict[str, list[Cell]] = {}
+
+    def entries(self) -> list[str]:
+        """The keys of all entries that have runs."""
+        return list(entries(self.config, self.fixed))
 
     def cells_of(self, key: str) -> list[Cell]:
         """The cells of an entry, also those on data sets that cannot be had."""
         if key not in self._of_entry:
-            self._of_entry[key] = cells_of(self.config, self.registry, key)
+            self._of_entry[key] = cells_of(self.config, self.registry, key, self.fixed)
         return self._of_entry[key]
 
     def method(self, name: str, network: str) -> Method:

@@ -33,6 +33,8 @@ from iunet.runs.settings import (
     supernet_defaults,
 )
 
+RECIPES = ("iunet", "beta_lasso", "dense")
+
 
 @dataclass(frozen=True)
 class Method:
@@ -69,6 +71,12 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
     recipe = row.get("recipe", "iunet")
     if recipe in LEARNERS:
         return _tuned_method(name, row)
+    if recipe not in RECIPES:
+        known = (*RECIPES, *LEARNERS)
+        raise UserError(
+            f"The config key 'methods.{name}.recipe' is '{recipe}', but must be one of "
+            f"{', '.join(known)}.{nearest(recipe, known)}"
+        )
     kind = network_kind(network)
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])

@@ -1,6 +1,7 @@
 """The tables, in the order of the page. A table is one module of this package:
 
     TITLE, GROUP       what it is called, and where it stands on the page (iunet/tables/ask.py)
+    KIND, PAIRS        if it is for one kind of data only, or fixes its networks and methods
     asks(bench)        what it is made of (`Ask`), from the config alone
     build(ask, about)  the table document, in the table's own job
 
@@ -46,3 +47,9 @@ class Table(Protocol):
 
 def table_module(name: str) -> Any:
     return importlib.import_module(f"iunet.tables.{name}")
+
+
+def said_by_tables(constant: str) -> dict[str, Any]:
+    """KIND or PAIRS of those tables that have it, by their keys in the config."""
+    modules = {f"tables.{name}": table_module(name) for name in TABLES}
+    return {k: getattr(m, constant) for k, m in modules.items() if hasattr(m, constant)}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from iunet.errors import UserError
 from iunet.runs.names import CutName
 from iunet.tables.reports import (
-    METRICS,
     REDO,
+    SCORED,
     choose,
     percentage,
     read_evaluation,
@@ -42,7 +42,7 @@ COLUMNS = [
     "failed",
     "missing",
     "disconnected",
-    *METRICS,
+    *SCORED,
     *SIZES,
     "overlap_with_initial_mask",
 ]
@@ -61,7 +61,7 @@ def make_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> 
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=columns or COLUMNS)
-    for column in frame.columns.intersection([*METRICS, *SIZES, "ratio", "same"]):
+    for column in frame.columns.intersection([*SCORED, *SIZES, "ratio", "same"]):
         frame[column] = pd.to_numeric(frame[column])
     for column in frame.columns.intersection(TEXTS):
         texts = frame[column].astype(object)

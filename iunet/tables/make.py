@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from iunet.artifacts import read_json
+from iunet.artifacts import read_json, signed_code
+from iunet.provenance import older_modules
+from iunet.runs.versions import current_versions
 from iunet.tables.ask import Ask
 from iunet.tables.catalog import table_module
 from iunet.tables.data_statistics import subset_text
@@ -24,6 +26,9 @@ def make_table(
     for row in document.rows:
         if any(note.startswith(SUBSET) for note in row.notes):
             leave_unjudged(document, row.key)
+    code = signed_code()
+    if older := older_modules(code, current_versions(code)):
+        document.notes.append(f"Made in part by older versions of {', '.join(older)}.")
     write_table(document, output)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iunet.labels import METRIC_LABELS, SCORES
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import BEYOND, Ask
@@ -18,7 +19,7 @@ from iunet.tables.document import (
     compare_with_paper,
 )
 from iunet.tables.frame import read_runs
-from iunet.tables.names import METRICS, SCORES, stand_in_text
+from iunet.tables.names import stand_in_text
 from iunet.tables.scores import MEAN_NOTE, SWAPPED_NOTE, About
 from iunet.tables.table7 import table7
 
@@ -54,7 +55,7 @@ def metrics_tabular(frame: pd.DataFrame, about: About | None = None) -> TableDoc
         caption="Every cell of table 7 in all three metrics (%)." + stand_in_text(about.stand_ins),
         row_header=["Dataset", "Method"],
         rows=rows,
-        columns=[Column(metric, METRICS[metric], VALUE) for metric in SCORES],
+        columns=[Column(metric, METRIC_LABELS[metric], VALUE) for metric in SCORES],
         metrics=[VALUE],
         default_metric=VALUE,
         cells=cells,

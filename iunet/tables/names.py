@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.labels import dataset_label
+from iunet.labels import METRIC_LABELS, dataset_label
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import base_network
 
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")
-METRICS = {
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "swapped_balanced_accuracy": "Swapped balanced accuracy",
-    "primary": "Accuracy (images), balanced accuracy (tables)",
-    "like_the_paper": "Each method in the metric of the paper's column",
-    "value": "Value",
-}
-SCORES = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
 
 
 def is_tabular(network: str) -> bool:
@@ -27,7 +18,7 @@ def is_tabular(network: str) -> bool:
 
 
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
-    return {metric: METRICS[metric] for metric in metrics if metric in METRICS}
+    return {metric: METRIC_LABELS[metric] for metric in metrics if metric in METRIC_LABELS}
 
 
 def paper_metric(method: str, tabular: bool) -> str:

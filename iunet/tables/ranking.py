@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from iunet.labels import METRIC_LABELS
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.tables.ask import BEYOND, Ask
@@ -21,7 +22,7 @@ from iunet.tables.document import (
     Value,
     read_document,
 )
-from iunet.tables.names import METRICS, stand_in_text
+from iunet.tables.names import stand_in_text
 from iunet.tables.scores import About
 from iunet.tables.table2 import complete_rows, complete_scores
 from iunet.tables.table7 import tabular_label
@@ -120,7 +121,7 @@ def ranking_document(
     about = about or About()
     ranking = critical_difference(complete_scores(table7, metric))
     labels = {column.key: column.label for column in table7.columns}
-    return _document(ranking, labels, METRICS[metric], about), ranking
+    return _document(ranking, labels, METRIC_LABELS[metric], about), ranking
 
 
 def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: About) -> TableDocument:

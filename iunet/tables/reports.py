@@ -19,14 +19,11 @@ from typing import Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
+from iunet.labels import SCORES
 from iunet.runs.names import base_network
 
 STAGES = ("supernet", "dense", "tuned", "subnetwork")
-METRICS = [
-    f"{part}_{metric}"
-    for part in ("valid", "test")
-    for metric in ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
-]
+SCORED = [f"{part}_{score}" for part in ("valid", "test") for score in SCORES]  # of a report
 REDO = "It is an artifact of the workflow: delete it and run the same command again."
 
 
@@ -94,7 +91,7 @@ def read_metrics(result: dict[str, Any], path: str) -> dict[str, float]:
     """
     metrics = result.get("metrics")
     values = {}
-    for key in METRICS:
+    for key in SCORED:
         unseen = result.get("stage") == "tuned" and key.startswith("valid_")
         if unseen and isinstance(metrics, dict) and key not in metrics:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, method_label, network_label
+from iunet.labels import dataset_label, method_label, method_order, network_label
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import PAPER, Ask
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TITLE = "Table 1: pruning methods on image data sets"
 GROUP = PAPER
-METHODS = ["dense", "omp", "beta_lasso", "iunet"]
+KIND = "vision"
+METHODS = method_order(["dense", "omp", "beta_lasso", "iunet"])
 
 
 def asks(bench: Benchmark) -> Ask:

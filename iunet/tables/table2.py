@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iunet.labels import METRIC_LABELS
 from iunet.paper import paper_table
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
@@ -19,7 +20,7 @@ from iunet.tables.document import (
     mark_best,
     read_document,
 )
-from iunet.tables.names import METRICS, metric_labels, stand_in_text
+from iunet.tables.names import metric_labels, stand_in_text
 from iunet.tables.scores import About
 from iunet.tables.table7 import METHODS, paper_table7
 
@@ -178,7 +179,7 @@ def _summary_cell(
 def _table2_notes(table7: TableDocument, counted: pd.DataFrame) -> list[str]:
     notes = [
         "The paper's table 2 summarises its table 7, whose columns are of two metrics (see there): "
-        f"it is compared with “{METRICS[LIKE_THE_PAPER].lower()}”."
+        f"it is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
     ]
     left_out = [row.labels[0] for row in table7.rows if row.key not in counted.index]
     if left_out:

@@ -12,6 +12,7 @@ from iunet.tables.scores import About
 
 TITLE = "Table 3: consistency under invariant transforms"
 GROUP = PAPER
+PAIRS = (("mlp_vis", "iunet"), ("mlp_tab", "iunet"))
 
 
 def asks(bench: Benchmark) -> Ask:

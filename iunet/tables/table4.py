@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, method_label, network_label
+from iunet.labels import SCORES, dataset_label, method_label, method_order, network_label
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import PAPER, Ask
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 TITLE = "Table 4: ablations"
 GROUP = PAPER
-METHODS = ["dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet"]
-METRICS = ["primary", "accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
+METHODS = method_order(["dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet"])
+SHOWN = ["primary", *SCORES]
 
 
 def asks(bench: Benchmark) -> Ask:
@@ -64,7 +64,7 @@ def table4(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
         frame,
         rows,
         columns,
-        METRICS,
+        SHOWN,
         lambda k: paper_value(
             published.get((k["network"], k["dataset"], k["method"])),
             paper_metric(k["method"], is_tabular(k["network"])),

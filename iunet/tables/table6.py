@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 TITLE = "Table 6: pruned MLP against CNN"
 GROUP = PAPER
+KIND = "vision"
 COLUMNS = {  # the paper's columns: network and method
     "mlp_vis": ("mlp_vis", "dense", "MLP_VIS"),
     "iunet_mlp_vis": ("mlp_vis", "iunet", "IUNET (MLP_VIS)"),
     "cnn": ("cnn", "dense", "CNN"),
     "iunet_resnet18": ("resnet18", "iunet", "IUNET (RESNET)"),
 }
+PAIRS = tuple((network, method) for network, method, _ in COLUMNS.values())
 
 
 def asks(bench: Benchmark) -> Ask:

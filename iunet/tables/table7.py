@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, method_label
+from iunet.baselines.catalog import LEARNERS
+from iunet.labels import SCORES, dataset_label, method_label, method_order
 from iunet.paper import paper_table
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
@@ -12,7 +13,7 @@ from iunet.tables.ask import PAPER, Ask
 from iunet.tables.cells import in_order, with_extras
 from iunet.tables.document import Column, Row, TableDocument
 from iunet.tables.frame import read_runs
-from iunet.tables.names import SCORES, paper_metric
+from iunet.tables.names import paper_metric
 from iunet.tables.scores import SWAPPED_NOTE, About, Line, paper_value, score_table
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 TITLE = "Table 7: tabular data sets"
 GROUP = PAPER
-METHODS = ["dense", "omp", "beta_lasso", "iunet", "xgb", "tabnet", "mlp_c"]
+KIND = "tabular"
+METHODS = method_order(["dense", "omp", "beta_lasso", "iunet", *LEARNERS])
 
 
 def asks(bench: Benchmark) -> Ask:

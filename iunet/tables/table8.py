@@ -10,6 +10,7 @@ from iunet.tables.scores import About
 
 TITLE = "Table 8: statistics of the vision data sets"
 GROUP = PAPER
+KIND = "vision"
 
 
 def asks(bench: Benchmark) -> Ask:

@@ -10,6 +10,7 @@ from iunet.tables.scores import About
 
 TITLE = "Table 9: statistics of the tabular data sets"
 GROUP = PAPER
+KIND = "tabular"
 
 
 def asks(bench: Benchmark) -> Ask:

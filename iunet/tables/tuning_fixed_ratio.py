@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "Appendix E.2: one compression ratio for all image data sets"
 GROUP = SEARCHES
+KIND = "vision"
 
 
 def asks(bench: Benchmark) -> Ask:

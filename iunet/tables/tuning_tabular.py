@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "Appendix E.2: compression ratio and κ on tables"
 GROUP = SEARCHES
+KIND = "tabular"
 PAPER_POINT = (8.0, 0.25)  # compression ratio and κ
 
 

@@ -14,7 +14,7 @@ from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.method.objectives import supernet_loss
-from iunet.method.pruning import proactive_initialisation
+from iunet.method.pis import proactive_initialisation
 from iunet.networks.network import (
     Network,
     NetworkSpec,

@@ -13,6 +13,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
+from iunet.figures.catalog import KINDS as FIGURE_KINDS
 from iunet.figures.catalog import figure_ask, figure_titles
 from iunet.networks.catalog import network_entry
 from iunet.runs import paths, settings
@@ -23,15 +24,15 @@ from iunet.runs.config import (
     check_run_path,
     check_schema,
     check_seed,
+    check_tables,
     restore_numbers,
     unavailable,
 )
-from iunet.runs.entries import Benchmark, entries
+from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName, base_network
 from iunet.runs.versions import code_lines, script_code
 from iunet.tables.about import about_cells
-from iunet.tables.ask import EVIDENCE
-from iunet.tables.catalog import TABLES, table_module
+from iunet.tables.catalog import TABLES, said_by_tables, table_module
 
 SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
@@ -40,10 +41,13 @@ config.update(restore_numbers(config))
 try:
     check_schema(config, SCHEMA)
     REGISTRY = read_registry(config["data"]["registry"])
-    check_datasets(config, REGISTRY)
+    check_tables(config, TABLES)
+    check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
     check_ranges(config)
     MIRROR = config["data"]["mirror"]
-    BENCH = Benchmark(config, REGISTRY, unavailable(REGISTRY, MIRROR))
+    BENCH = Benchmark(
+        config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=said_by_tables("PAIRS")
+    )
     networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
     check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
 except UserError as error:
@@ -111,39 +115,3 @@ def check_targets():
     for target in workflow.dag_settings.targets or ():
         if found := RUN_PATH.fullmatch(str(target)):
             check_run(**found.groupdict())
-
-
-# ---- lookups by wildcards
-
-
-def setting(function):
-    """A rule's parameter: what a function of iunet/runs/settings.py says of the job."""
-    return lambda wildcards: function(config, wildcards)
-
-
-def by(wildcard, function):
-    """Likewise, for a function that asks for one wildcard alone."""
-    return lambda wildcards: function(config, getattr(wildcards, wildcard))
-
-
-def network_code(wildcards):
-    """The file that builds the network: a new network is no reason to train the others again."""
-    return ", ".join(code_lines(network_entry(base_network(wildcards.network)).module))
-
-
-def learner_code(wildcards):
-    return ", ".join(code_lines(LEARNERS[wildcards.learner].module))
-
-
-def initial_of(wildcards):
-    """The initial weights of a supernet or dense network, whose name says which."""
-    point = dict(wildcards.items())
-    run = point.get("supernet") or point["dense"]
-    cut = point["cut"] + point.get("options", "") if "cut" in point else None
-    check_run(point["dataset"], point["network"], point["seed"], run, cut)
-    parsed = (SupernetName if "supernet" in point else DenseName).parse(run)
-    place = {key: point[key] for key in ("dataset", "network", "seed")}
-    return {
-        "initial": paths.INITIAL_WEIGHTS.format(**place, initial=parsed.initial),
-        "description": paths.INITIAL_REPORT.format(**place, initial=parsed.initial),
-    }

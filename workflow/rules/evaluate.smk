@@ -2,30 +2,6 @@
 # a ratio or l1 reads what the fine-tunings predict for validation data.
 
 
-def method_of(wildcards):
-    """The method of a choice, which must be one on this network."""
-    try:
-        return BENCH.method(wildcards.method, wildcards.network)
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
-
-
-def candidate_files(wildcards, *templates):
-    """Files of a method's candidates, seeds within candidates within templates."""
-    place = {"dataset": wildcards.dataset, "network": wildcards.network}
-    return [
-        BENCH.subnetwork(template, **place, supernet=supernet, cut=cut, seed=seed)
-        for template in templates
-        for supernet, cut in method_of(wildcards).candidates()
-        for seed in BENCH.seeds
-    ]
-
-
-def candidates_param(wildcards):
-    """The names of the candidates, as [supernet, cut]."""
-    return [list(candidate) for candidate in method_of(wildcards).candidates()]
-
-
 rule evaluate:
     input:
         unpack(initial_of),
@@ -146,8 +122,7 @@ rule evaluate_tuned:
         **job_resources("evaluate_tuned"),
         gpu=training_gpus,
     params:
-        *code("evaluate_tuned"),
-        learner_code,
+        *code("evaluate_tuned", learner_module),
         **provenance("evaluate_tuned"),
         settings=by("learner", settings.learner_settings),
     message:
@@ -180,30 +155,6 @@ rule choose:
         "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
         "../scripts/choose.py"
-
-
-def latency_files(wildcards):
-    """The candidates of the first seed, and the dense network of the same initial weights."""
-    place = {"dataset": wildcards.dataset, "network": wildcards.network, "seed": BENCH.seeds[0]}
-    candidates = method_of(wildcards).candidates()
-    supernet = SupernetName.parse(candidates[0][0])
-
-    def of_candidates(template):
-        return [BENCH.subnetwork(template, **place, supernet=s, cut=cut) for s, cut in candidates]
-
-    return {
-        "weights": of_candidates(paths.SUBNETWORK_WEIGHTS),
-        "masks": [
-            BENCH.path(paths.MASK, **place, supernet=s, cut=CutName.parse(cut).mask)
-            for s, cut in candidates
-        ],
-        "mask_reports": [
-            BENCH.path(paths.MASK_REPORT, **place, supernet=s, cut=CutName.parse(cut).mask)
-            for s, cut in candidates
-        ],
-        "dense": BENCH.path(paths.DENSE_WEIGHTS, **place, dense=f"dense{supernet.init}"),
-        "description": BENCH.path(paths.INITIAL_REPORT, **place, initial=supernet.initial),
-    }
 
 
 rule latency:

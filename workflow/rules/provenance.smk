@@ -16,9 +16,17 @@ from iunet.artifacts import read_provenance, sha256
 from iunet.provenance import digest, identity, refuse_foreign
 
 
-def code(script, *more):
-    """The versions of the modules that a rule's script imports, as parameters of the rule."""
-    return script_code(PROJECT / "workflow" / "scripts" / f"{script}.py", *more)
+def code(rule, module=None):
+    """Parameters of a rule: the versions of the modules that its script imports.
+
+    `module` is a function of the wildcards that names one more, which the script imports by name.
+    """
+    own = script_code(PROJECT / "workflow" / "scripts" / f"{rule}.py")
+
+    def more(wildcards):
+        return ", ".join(line for line in code_lines(module(wildcards)) if line not in own)
+
+    return [*own, more] if module else own
 
 
 def provenance(rule):
@@ -67,8 +75,8 @@ def describe_job(rule, name, wildcards):
 def maker(path):
     """The job that makes a file; None for files that no rule makes."""
     index, names = makers_of_files()
-    for rule in index.match_producers(path):
-        return job_of(names[rule.name], rule.get_wildcards(path))
+    for found in index.match_producers(path):
+        return job_of(names[found.name], found.get_wildcards(path))
     return None
 
 
@@ -103,7 +111,9 @@ def refuse_unrecorded(dag):
         for path in map(str, job.output) if name else ():
             if Path(path).suffix in (".json", ".safetensors") and Path(path).is_file():
                 try:
-                    refuse_foreign(path, job_of(name, job.wildcards).identity, read_provenance(path))
+                    refuse_foreign(
+                        path, job_of(name, job.wildcards).identity, read_provenance(path)
+                    )
                 except UserError as error:
                     raise WorkflowError(
                         f"{error} (Snakemake has no record of this file, so it was copied here; "

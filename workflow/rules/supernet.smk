@@ -18,8 +18,7 @@ rule initialise:
     resources:
         **job_resources("initialise"),
     params:
-        *code("initialise"),
-        network_code,
+        *code("initialise", network_module),
         **provenance("initialise"),
         network=by("network", settings.network_settings),
         init=by("initial", settings.init_settings),

@@ -3,36 +3,6 @@
 # it outlives a job that is cut off.
 
 
-def study_name(wildcards):
-    """What the study's trials depend on; after a change of any of it, a new one begins.
-
-    It is a name inside the journal, and the journal is no output: raising a budget, or repeating a
-    job that was cut off, continues the study. Code around the trials is left out: they stay true
-    when it changes.
-    """
-    facts = digest(
-        maker(paths.fill(paths.SPLIT_REPORT, config["results"], dataset=wildcards.dataset)).state,
-        settings.learner_settings(config, wildcards.learner),
-        learner_code(wildcards),
-        settings.study_seed(wildcards.study),
-    )
-    return f"{wildcards.dataset}-{wildcards.learner}-{facts}"
-
-
-def study_workers(wildcards):
-    workers = range(config["tuning"]["workers"])
-    return expand(paths.STUDY_WORKER, worker=workers, allow_missing=True)
-
-
-def study_of_seed(wildcards):
-    if REGISTRY[wildcards.dataset].kind != "tabular":
-        raise WorkflowError(f"{wildcards.learner} is for tables, but '{wildcards.dataset}' is none.")
-    check_seed(config, wildcards.seed, f"The path of {wildcards.learner}", SCHEMA)
-    study = settings.study_folder(config, wildcards.seed)
-    point = {"dataset": wildcards.dataset, "learner": wildcards.learner, "study": study}
-    return paths.STUDY_REPORT.format(**point)
-
-
 rule tune:
     input:
         train=paths.TRAIN,
@@ -52,8 +22,7 @@ rule tune:
         **job_resources("tune"),
         gpu=training_gpus,
     params:
-        *code("tune"),
-        learner_code,
+        *code("tune", learner_module),
         **provenance("tune"),
         study=study_name,
         settings=by("learner", settings.learner_settings),
@@ -118,8 +87,7 @@ rule refit:
         **job_resources("refit"),
         gpu=training_gpus,
     params:
-        *code("refit"),
-        learner_code,
+        *code("refit", learner_module),
         **provenance("refit"),
         settings=by("learner", settings.learner_settings),
     message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from iunet.labels import letters
 from iunet.tables.document import VALUE, Cell, PaperValue, TableDocument, Value
 
 NOTHING = "–"
@@ -39,19 +40,10 @@ class Footnotes:
         self.marks: dict[str, str] = {}
 
     def mark(self, note: str) -> str:
-        return self.marks.setdefault(note, _letters(len(self.marks)))
+        return self.marks.setdefault(note, letters(len(self.marks)))
 
     def texts(self) -> list[str]:
         return [f"[{mark}] {note}" for note, mark in self.marks.items()]
-
-
-def _letters(index: int) -> str:
-    """a, …, z, aa, ab, …"""
-    text = ""
-    while index >= 0:
-        text = chr(ord("a") + index % 26) + text
-        index = index // 26 - 1
-    return text
 
 
 @dataclass
@@ -99,10 +91,10 @@ def _cell_text(cell: Cell, metric: str, document: TableDocument, footnotes: Foot
     marks = [footnotes.mark(note) for note in notes]
     if value is None:
         return Text(NOTHING, marks=marks)
-    return Text(number_text(value, document.decimals), value.best, marks)
+    return Text(spread_text(value, document.decimals), value.best, marks)
 
 
-def number_text(value: Value | PaperValue, decimals: int) -> str:
+def spread_text(value: Value | PaperValue, decimals: int) -> str:
     text = getattr(value, "text", None)
     if text is not None or value.mean is None:
         return text or ""
@@ -132,8 +124,8 @@ def _comparison(cell: Cell, document: TableDocument) -> list[str]:
     difference = NOTHING if cell.difference is None else f"{cell.difference:+.{document.decimals}f}"
     return [
         metric_label(document, cell.paper.metric),
-        number_text(cell.paper, document.decimals),
-        number_text(ours, document.decimals) if ours else NOTHING,
+        spread_text(cell.paper, document.decimals),
+        spread_text(ours, document.decimals) if ours else NOTHING,
         difference,
         cell.agrees or NOTHING,
     ]
