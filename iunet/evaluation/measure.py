@@ -11,7 +11,7 @@ from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import latency_columns, measure_latency
 from iunet.method.masks import read_masks
 from iunet.networks.network import NetworkSpec, build_network
-from iunet.training.finetune import read_members
+from iunet.training.members import read_members
 from iunet.training.support.environment import describe_environment, set_up_torch
 
 

@@ -6,17 +6,12 @@ Tabular: AdamW with cosine annealing and restarts, and a snapshot ensemble of th
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from iunet.artifacts import (
-    read_arrays,
     read_json,
     read_tensors,
     write_arrays,
@@ -24,12 +19,14 @@ from iunet.artifacts import (
     write_tensors,
 )
 from iunet.data.load import TrainingData, load_part, make_inputs
-from iunet.method.masks import compress_weights, expand_weights, read_masks
+from iunet.method.masks import read_masks
 from iunet.method.objectives import supervised_loss
 from iunet.method.pruning import lottery_ticket
 from iunet.networks.network import Network, NetworkSpec, build_network, state_tensors
 from iunet.scoring.prediction import accuracy, mean_softmax
 from iunet.training.loop import Trained, Training, check_weights, train
+from iunet.training.members import on, split_members, write_members
+from iunet.training.schedule import Restarts
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
@@ -53,27 +50,16 @@ class FinetuneSettings:
     snapshot_ensemble: bool = False
     half_precision: bool = False
 
-    def cycle_ends(self) -> list[int]:
-        """The epochs after which a cosine cycle ends: 15, 45, 105."""
-        lengths = [self.first_cycle_epochs * self.cycle_factor**k for k in range(self.cycles)]
-        return np.cumsum(lengths, dtype=int).tolist()
+    def restarts(self) -> Restarts:
+        return Restarts(self.lr, self.first_cycle_epochs, self.cycle_factor, self.cycles)
 
     def total_epochs(self) -> int:
-        return self.cycle_ends()[-1] if self.cycles else self.epochs
+        return self.restarts().ends()[-1] if self.cycles else self.epochs
 
     def snapshot_epochs(self) -> list[int]:
         """The epochs after which a network becomes a member of the result."""
         ensemble = self.snapshot_ensemble and self.cycles > 0
-        return self.cycle_ends() if ensemble else [self.total_epochs()]
-
-    def lr_at(self, epoch: float) -> float:
-        """Cosine annealing from lr to 0 in each cycle, at an epoch with fraction."""
-        start = 0
-        for end in self.cycle_ends():
-            if epoch < end:
-                return self.lr / 2 * (1 + math.cos(math.pi * (epoch - start) / (end - start)))
-            start = end
-        return 0.0
+        return self.restarts().ends() if ensemble else [self.total_epochs()]
 
 
 @dataclass
@@ -123,7 +109,7 @@ def fit_subnetwork(
         loss,
         validate=None if valid is None else lambda: accuracy(network, inputs, valid),
         generators={"order": stream(settings.seed, "finetune/order", device)},
-        lr_at=settings.lr_at if settings.cycles else None,
+        lr_at=settings.restarts().lr_at if settings.cycles else None,
         masks=masks,
         keep=keep,
         scaler=torch.amp.GradScaler("cuda") if half else None,
@@ -168,11 +154,6 @@ def finetune(
     checkpoint.remove()
 
 
-def on(device: torch.device, masks: dict[str, np.ndarray]) -> dict[str, Tensor]:
-    """Boolean masks as 0 and 1 on a device."""
-    return {name: torch.from_numpy(m).to(device, torch.float32) for name, m in masks.items()}
-
-
 def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torch.optim.Optimizer:
     if settings.optimiser == "adamw":
         return torch.optim.AdamW(
@@ -186,35 +167,3 @@ def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torc
         weight_decay=settings.weight_decay,
         fused=True,
     )
-
-
-# ---- artifacts
-
-
-def split_members(tensors: dict[str, Any]) -> list[dict[str, Any]]:
-    """Tensors named `<member>/<name>` as one dictionary per member of the ensemble."""
-    members: dict[int, dict[str, Any]] = {}
-    for key, tensor in tensors.items():
-        member, name = key.split("/", 1)
-        members.setdefault(int(member), {})[name] = tensor
-    return [members[i] for i in sorted(members)]
-
-
-def write_members(
-    path: str | Path, members: list[dict[str, Tensor]], masks: dict[str, np.ndarray]
-) -> None:
-    """The ensemble's weights, of pruned layers only what is kept."""
-    arrays = {}
-    for i, member in enumerate(members):
-        state = {name: tensor.cpu().numpy() for name, tensor in member.items()}
-        compressed = compress_weights(state, masks)
-        arrays |= {f"{i}/{name}": array for name, array in compressed.items()}
-    write_arrays(path, arrays)
-
-
-def read_members(
-    path: str | Path, masks: dict[str, np.ndarray], device: torch.device
-) -> list[dict[str, Tensor]]:
-    """The members of a fine-tuned ensemble, with the pruned weights back as zeros."""
-    members = [expand_weights(member, masks) for member in split_members(read_arrays(path))]
-    return [{k: torch.from_numpy(a).to(device) for k, a in member.items()} for member in members]

@@ -15,11 +15,12 @@ import torch
 from torch import Generator, Tensor
 
 from iunet.errors import UserError
-from iunet.method.objectives import Parts
 from iunet.networks.network import Network, state_tensors
 from iunet.training.support.checkpoint import Checkpoint, resume, save
 from iunet.training.support.progress import Progress
 from iunet.training.support.signals import Stop
+
+Parts = dict[str, Tensor]  # the terms of a loss, for the log
 
 
 class Diverged(UserError):

@@ -21,13 +21,9 @@ from iunet.baselines.cocktail.settings import Cocktail
 from iunet.data.load import Inputs, Part
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import mean_softmax
-from iunet.training.finetune import (
-    FinetuneSettings,
-    read_members,
-    split_members,
-    write_members,
-)
 from iunet.training.loop import Training, check_weights, train
+from iunet.training.members import read_members, split_members, write_members
+from iunet.training.schedule import Restarts
 from iunet.training.statistics import set_batchnorm_statistics
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
@@ -101,18 +97,10 @@ def initial_network(
         return CocktailNetwork(cocktail, n_inputs, n_classes, noise)
 
 
-def schedule(cocktail: Cocktail) -> FinetuneSettings:
+def schedule(cocktail: Cocktail) -> Restarts:
     """Cosine annealing with restarts, as in the fine-tuning of tables."""
-    return FinetuneSettings(
-        optimiser="adamw",
-        lr=cocktail.lr,
-        batch_size=cocktail.batch_size,
-        seed=0,  # not used
-        first_cycle_epochs=cocktail.first_cycle_epochs,
-        cycle_factor=cocktail.cycle_factor,
-        cycles=cocktail.cycles,
-        # Averaging needs the same networks as the ensemble.
-        snapshot_ensemble=cocktail.snapshot_ensemble or cocktail.swa,
+    return Restarts(
+        cocktail.lr, cocktail.first_cycle_epochs, cocktail.cycle_factor, cocktail.cycles
     )
 
 
@@ -129,7 +117,9 @@ def make_training(
     weights = class_weights(train_part.labels, n_classes)
     augment = stream(seed, "cocktail/augment", device)
     cycles = schedule(cocktail)
-    snapshots = cycles.snapshot_epochs()
+    # Averaging needs the same networks as the ensemble.
+    several = cocktail.snapshot_ensemble or cocktail.swa
+    snapshots = cycles.ends() if several else cycles.ends()[-1:]
 
     def loss(rows: Tensor):
         x, labels = prepare.prepare(train_part.raw[rows]), train_part.labels[rows]
@@ -145,7 +135,7 @@ def make_training(
         run,
         network,
         make_optimiser(network, cocktail),
-        cycles.total_epochs(),
+        cycles.ends()[-1],
         cocktail.batch_size,
         len(train_part),
         loss,
