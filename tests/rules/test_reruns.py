@@ -1,8 +1,8 @@
 """What repeats which jobs: every kind of change against every rule, in one loaded workflow.
 
 The workflow is loaded and planned once. A change of code is a changed version among the parameters
-of the rules, a change of the config a changed value in it; then the digests of all jobs are computed
-anew, in this process, and compared.
+of the rules, a change of the config a changed value in it; then the digests of all jobs are
+computed anew, in this process, and compared.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Loaded:
         }
 
     def lines(self, rule: str) -> list[str]:
-        """The versions of code among a rule's parameters, without those that depend on wildcards."""
+        """The versions of code among a rule's parameters that do not depend on wildcards."""
         return [p for p in self.workflow.get_rule(rule).params if isinstance(p, str)]
 
 
@@ -113,7 +113,10 @@ EVERYTHING_AFTER_SPLIT = {"initialise", "tune", "study"} | TRAINING | AFTER_TRAI
         ("iunet.data.sources.embedded", "all"),
         ("iunet.networks.mlp_tab", None),
         ("iunet.networks.resnet18", None),
-        ("iunet.method.objectives", {"supernet", "train_dense"} | AFTER_TRAINING - {"evaluate_tuned"}),
+        (
+            "iunet.method.objectives",
+            {"supernet", "train_dense"} | AFTER_TRAINING - {"evaluate_tuned"},
+        ),
         ("iunet.method.augment", None),
         ("iunet.method.pis", {"supernet"} | AFTER_TRAINING - {"evaluate_dense", "evaluate_tuned"}),
         ("iunet.method.beta_lasso", None),

@@ -104,7 +104,7 @@ def refuse_unrecorded(dag):
 
     It takes files without a record (of a copied folder) for up to date, whatever they are of.
     """
-    for job in dag.jobs:
+    for job in (job for level in dag.toposorted() for job in level):
         if dag.needrun(job) or not job.output or dag.workflow.persistence.has_metadata(job):
             continue
         name = makers_of_files()[1].get(job.rule.name)

@@ -1,0 +1,263 @@
+"""Nothing stale and nothing foreign, shown by real jobs in a copy of the project.
+
+The jobs are the smallest there are: two supernets of two layers on `wine`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("Snakefile", "config", "iunet", "profiles", "reports", "workflow", "envs")
+RUNS = "results/test/runs/wine/mlp_tab"
+IUNET, OMP = f"{RUNS}/kappa0.25-ilo/seed0", f"{RUNS}/kappa1-sup/seed0"
+CHOICES = (f"{RUNS}/choice-iunet.json", f"{RUNS}/choice-omp.json")
+EVALUATION = f"{IUNET}/ratio8/evaluation.json"
+TABLE9 = "results/test/tables/table9.csv"
+NOTHING = "Nothing to be done"
+
+
+class Project:
+    """A copy of the project, in which code may be edited."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @classmethod
+    def fresh(cls, path: Path) -> Project:
+        path.mkdir(parents=True)
+        for name in PARTS:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, path / name)
+        return cls(path)
+
+    def copied(self, path: Path, records: bool = True) -> Project:
+        """With its results, and with or without Snakemake's records of them."""
+        ignore = None if records else shutil.ignore_patterns(".snakemake")
+        shutil.copytree(self.path, path, ignore=ignore)
+        return Project(path)
+
+    def snakemake(self, *arguments: str) -> tuple[int, str]:
+        options, targets = self._split(arguments)
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *options]
+        command += ["--configfile", "config/test.yaml", "--", *targets]
+        environment = {**os.environ, "PYTHONPATH": str(self.path)}
+        result = subprocess.run(
+            command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=600
+        )
+        return result.returncode, result.stdout + result.stderr
+
+    @staticmethod
+    def _split(arguments: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        options = [a for a in arguments if a.startswith("-")]
+        return options, [a for a in arguments if not a.startswith("-")]
+
+    def run(self, *arguments: str) -> str:
+        code, output = self.snakemake(*arguments)
+        assert code == 0, output[-3000:]
+        return output
+
+    def fail(self, *arguments: str) -> str:
+        code, output = self.snakemake(*arguments)
+        assert code != 0, output[-3000:]
+        return output
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.path / file
+        text = path.read_text()
+        assert text.count(old) >= 1, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Project:
+    """A project in which two choices, their evaluations and table 9 are made."""
+    project = Project.fresh(tmp_path_factory.mktemp("finished") / "project")
+    project.run(*CHOICES, EVALUATION, TABLE9)
+    return project
+
+
+@pytest.fixture
+def project(finished, tmp_path) -> Project:
+    return finished.copied(tmp_path / "project")
+
+
+# ---- a change whose job fails once is not forgotten
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "broken", "repaired", "target"),
+    [
+        (
+            "iunet/tables/data_statistics.py",
+            'MARKS = {YES: "✓"',
+            'MARKS = [][0] or {YES: "✓"',
+            'MARKS = {YES: "yes"',
+            TABLE9,
+        ),
+        (
+            "iunet/data/split.py",
+            "MIN_ROWS = 5",
+            "MIN_ROWS = 5000",
+            "MIN_ROWS = 6",
+            TABLE9,
+        ),
+        (
+            "iunet/evaluation/choice.py",
+            '"run": "/".join(facts.values())',
+            '"run": "/".join(facts.values()) + [][0]',
+            '"run": " ".join(facts.values())',
+            CHOICES[0],
+        ),
+        (
+            "iunet/scoring/metrics.py",
+            '"accuracy": 100.0',
+            '"accuracy": [][0] or 100.0',
+            '"exact": 100.0, "accuracy": 100.0',
+            EVALUATION,
+        ),
+    ],
+    ids=["table", "split", "choice", "metric"],
+)
+def test_an_edit_whose_job_failed_once_is_still_pending(
+    project, file, old, broken, repaired, target
+):
+    assert NOTHING in project.run(target)
+    project.edit(file, old, broken)
+    project.fail(target)
+    project.fail(target)  # and not: nothing to be done
+    project.edit(file, broken, repaired)
+    assert NOTHING not in project.run(target, "-n")
+    if target != TABLE9 or "split" not in file:
+        project.run(target)
+        assert NOTHING in project.run(target)
+
+
+def test_a_setting_whose_job_failed_once_is_still_pending(project):
+    """The choice by another score: its job fails, since its input is gone for a moment."""
+    project.edit("config/test.yaml", "prune:\n", "prune:\n  tabular: {select_by: accuracy}\n")
+    project.edit(
+        "iunet/evaluation/choice.py", "labels = read_arrays", "labels = [][0]; read_arrays"
+    )
+    project.fail(CHOICES[0])
+    project.edit(
+        "iunet/evaluation/choice.py", "labels = [][0]; read_arrays", "labels = read_arrays"
+    )
+    project.run(CHOICES[0])
+    choice = json.loads((project.path / CHOICES[0]).read_text())
+    assert choice["metric"] == "valid_accuracy"
+
+
+# ---- neutral edits repeat no training, and the reason names the module
+
+
+def test_the_reason_for_a_rerun_names_the_module(project):
+    project.edit(
+        "iunet/training/loop.py", "return full + (rest > 1)", "return full + int(rest > 1)"
+    )
+    output = project.run(EVALUATION, "-n")
+    assert "supernet" in output and "before: 'iunet.training.loop " in output.replace('"', "'")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("iunet/training/support/progress.py", "samples/s", "rows per second"),
+        ("iunet/training/loop.py", "The one training loop", "The only training loop"),
+        ("iunet/training/support/checkpoint.py", "starting afresh", "starting again"),
+        ("iunet/machine/device.py", "not one of auto, cpu, cuda", "none of auto, cpu, cuda"),
+    ],
+    ids=["log line", "docstring", "checkpoint", "device"],
+)
+def test_a_neutral_edit_repeats_nothing(project, file, old, new):
+    project.edit(file, old, new)
+    assert NOTHING in project.run(EVALUATION, *CHOICES, "-n")
+
+
+def test_an_edit_can_be_accepted_and_stays_accepted(project):
+    project.edit(
+        "iunet/training/loop.py", "return full + (rest > 1)", "return full + int(rest > 1)"
+    )
+    project.run(EVALUATION, *CHOICES, "--touch")
+    assert NOTHING in project.run(EVALUATION, *CHOICES)
+    # What is made next reads the older artifacts without complaint.
+    project.run(f"{IUNET}/evaluation.json")
+
+
+# ---- artifacts of other runs
+
+
+@pytest.mark.parametrize(
+    ("source", "victim", "target", "fragments"),
+    [
+        (
+            f"{OMP}/supernet.safetensors",
+            f"{IUNET}/supernet.safetensors",
+            f"{IUNET}/ratio4/mask.json",
+            ["kappa1-sup", "kappa0.25-ilo"],
+        ),
+        (
+            f"{OMP}/ratio8/mask.safetensors",
+            f"{IUNET}/ratio8/mask.safetensors",
+            f"{IUNET}/ratio8-lr0.01/finetune.json",
+            ["kappa1-sup", "kappa0.25-ilo"],
+        ),
+        (
+            "results/test/splits/wine/test.safetensors",
+            "results/test/splits/wine/train.safetensors",
+            f"{RUNS}/kappa0.5-sup/seed0/supernet.json",
+            ["'test.safetensors'"],
+        ),
+        (
+            f"{OMP}/ratio8/finetune.json",
+            f"{IUNET}/ratio8/finetune.json",
+            CHOICES[0],
+            ["kappa1-sup", "kappa0.25-ilo"],
+        ),
+    ],
+    ids=["supernet", "mask", "part of a split", "report"],
+)
+def test_an_artifact_of_another_run_is_refused_by_name(project, source, victim, target, fragments):
+    if target in CHOICES:
+        (project.path / target).unlink()
+    facts = (project.path / victim).stat()
+    shutil.copy(project.path / source, project.path / victim)
+    os.utime(project.path / victim, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    output = project.fail(target)
+    assert victim in output
+    assert all(fragment in output for fragment in fragments)
+    assert "run the same command again" in output
+    assert "Traceback (most recent call last)" not in output
+
+
+def test_a_flipped_byte_is_refused_by_name(project):
+    victim = project.path / IUNET / "supernet.safetensors"
+    facts, content = victim.stat(), bytearray(victim.read_bytes())
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    content[8 + size + header["encoder.0.weight"]["data_offsets"][0] + 2] ^= 1
+    victim.write_bytes(content)
+    os.utime(victim, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    output = project.fail(f"{IUNET}/ratio4/mask.json")
+    assert f"{IUNET}/supernet.safetensors is damaged" in output
+
+
+# ---- a folder that was copied without Snakemake's records
+
+
+def test_copied_results_of_other_settings_are_named(finished, tmp_path):
+    project = finished.copied(tmp_path / "project", records=False)
+    assert NOTHING in project.run(EVALUATION)
+    project.edit("config/test.yaml", "supernet: {epochs: 2", "supernet: {epochs: 3")
+    for arguments in ((EVALUATION,), (EVALUATION, "-n")):
+        output = project.fail(*arguments)
+        assert "epochs: expected 3, found 2" in output and "it was copied here" in output
+    project.run(EVALUATION, "--touch", "--forceall")
+    assert NOTHING in project.run(EVALUATION)
