@@ -44,20 +44,18 @@ class Project:
         shutil.copytree(self.path, path, ignore=ignore)
         return Project(path)
 
-    def snakemake(self, *arguments: str) -> tuple[int, str]:
-        options, targets = self._split(arguments)
+    def snakemake(
+        self, *arguments: str, overlay: str | None = "config/test.yaml"
+    ) -> tuple[int, str]:
+        options = [a for a in arguments if a.startswith("-")]
+        targets = [a for a in arguments if not a.startswith("-")]
         command = [sys.executable, "-m", "snakemake", "--cores", "2", *options]
-        command += ["--configfile", "config/test.yaml", "--", *targets]
+        command += [*(["--configfile", overlay] if overlay else []), "--", *targets]
         environment = {**os.environ, "PYTHONPATH": str(self.path)}
         result = subprocess.run(
             command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=600
         )
         return result.returncode, result.stdout + result.stderr
-
-    @staticmethod
-    def _split(arguments: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        options = [a for a in arguments if a.startswith("-")]
-        return options, [a for a in arguments if not a.startswith("-")]
 
     def run(self, *arguments: str) -> str:
         code, output = self.snakemake(*arguments)

@@ -54,7 +54,10 @@ def test_any_possible_run_may_be_asked_for(path):
         ("wine/mlp_tab/kappa1.2.3-sup/seed0", "'1.2.3' in a path is no number"),
         ("wine/mlp_tab/kappa1-sup/seed0/ratio1.2.3", "'1.2.3' in a path is no number"),
         ("wine/mlp_tab/kappa1-lasso0/seed0/survivors", "'beta_lasso.l1.0' is 0"),
-        ("wine/mlp_tab/kappa2-lasso0.001/seed0/survivors", "this one's is runs/wine/mlp_tab/kappa1"),
+        (
+            "wine/mlp_tab/kappa2-lasso0.001/seed0/survivors",
+            "this one's is runs/wine/mlp_tab/kappa1",
+        ),
         ("wine/mlp_tab-width0/kappa1-sup/seed0", "'networks.mlp_tab.width' is 0"),
         ("wine/mlp_tab-alpha3/kappa1-sup/seed0", "unknown key 'methods.path.network.alpha'"),
         ("wine/mlp_vis/kappa1-sup/seed0", "mlp_vis is for vision data, but 'wine' is a tabular"),
