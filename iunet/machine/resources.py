@@ -1,7 +1,7 @@
 """What a job needs: seconds and memory of every stage, from data size, network, epochs and device.
 
 The one place for it: rules ask for memory and time by it, the slurm profile groups short jobs by
-it, and `make plan` adds it up. Standard library only, since Snakemake asks at every start.
+it, and `make cost` adds it up. Standard library only, since Snakemake asks at every start.
 
     seconds of a training = START + epochs · (steps · STEP + n_train · sample + n_valid · forward)
     forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
