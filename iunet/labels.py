@@ -29,7 +29,7 @@ METHOD_LABELS = {
 # Rows of the config that differ from a method in one value.
 VARIANT_LABELS = {
     "sup_kappa": "PIS (κ = {})",
-    "tune_kappa": "IUNET (κ = {})",
+    "search_kappa": "IUNET (κ = {})",
     "iunet_lambda": "IUNET (λ = {})",
 }
 DATASET_LABELS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}  # as the paper

@@ -262,7 +262,7 @@ def text_table(name: str, title: str, row_header: str, columns: list[str], rows:
 def own_tables() -> list[dict[str, Any]]:
     return [
         text_table(
-            "tuning_lambda",
+            "search_lambda",
             "Appendix E.2: the weight λ",
             "Dataset",
             ["λ = 0.25", "λ = 0.5", "λ = 1"],

@@ -113,7 +113,7 @@ def test_missing_key_is_named():
             "'tables.table8.datasets' is 'visions', which is not",
         ),
         ("tables.table9.datasets", ["svhn"], "'tables.table9.datasets' names 'svhn'"),
-        ("datasets.tuning", ["x"], "'datasets.tuning' names the data set 'x'"),
+        ("datasets.search", ["x"], "'datasets.search' names the data set 'x'"),
         ("tables.table7.datasets", "tabel", "'tables.table7.datasets' is 'tabel', which"),
     ],
 )

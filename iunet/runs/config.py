@@ -161,7 +161,7 @@ def check_datasets(
     config: Config, registry: dict[str, Dataset], kinds_of_entries: dict[str, str]
 ) -> None:
     """Every data set that the config names exists, and is of the kind its place asks for."""
-    kinds = {"vision": "vision", "tabular": "tabular", "ablation": "tabular", "tuning": "tabular"}
+    kinds = {"vision": "vision", "tabular": "tabular", "ablation": "tabular", "search": "tabular"}
     places = {
         f"datasets.{group}": (config["datasets"][group], kind) for group, kind in kinds.items()
     }

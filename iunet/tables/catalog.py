@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 TABLES = (
     *(f"table{number}" for number in range(1, 10)),
-    "tuning_lambda",
-    "tuning_tabular",
-    "tuning_fixed_ratio",
+    "search_lambda",
+    "search_tabular",
+    "search_fixed_ratio",
     "ranking",
     "metrics_tabular",
     "efficiency",

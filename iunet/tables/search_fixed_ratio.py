@@ -24,17 +24,17 @@ KIND = "vision"
 
 def asks(bench: Benchmark) -> Ask:
     """Every method with its own choice, and those that have ratios at each of them."""
-    cells = bench.cells_of("tables.tuning_fixed_ratio")
+    cells = bench.cells_of("tables.search_fixed_ratio")
     with_ratios = [cell for cell in cells if cell.method.recipe == "iunet"]
     fixed = requests_at_each_cut(bench, with_ratios)
     return Ask(cells, run_requests(bench, cells), more={"fixed": fixed})
 
 
 def build(ask: Ask, about: About) -> TableDocument:
-    return tuning_fixed_ratio(read_runs(ask.more["fixed"]), read_runs(ask.requests), about)
+    return search_fixed_ratio(read_runs(ask.more["fixed"]), read_runs(ask.requests), about)
 
 
-def tuning_fixed_ratio(
+def search_fixed_ratio(
     fixed: pd.DataFrame, chosen: pd.DataFrame, about: About | None = None
 ) -> TableDocument:
     """Do the methods rank the same with one ratio for all image sets?
@@ -66,7 +66,7 @@ def tuning_fixed_ratio(
             rows.append(Row(key, [network_label(network), f"r = {ratio:g} for all"]))
             cells[key] = _ranking_cells(scores, base, first=False)
     table = search_document(
-        "tuning_fixed_ratio",
+        "search_fixed_ratio",
         TITLE,
         "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
         "with the ratio chosen per data set and with one ratio for all, and whether the methods "

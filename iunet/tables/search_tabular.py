@@ -24,16 +24,16 @@ PAPER_POINT = (8.0, 0.25)  # compression ratio and κ
 
 
 def asks(bench: Benchmark) -> Ask:
-    cells = bench.cells_of("tables.tuning_tabular")
+    cells = bench.cells_of("tables.search_tabular")
     kappas = {c.method.name: bench.config["methods"][c.method.name]["kappa"] for c in cells}
     return Ask(cells, requests_at_each_cut(bench, cells), more={"kappas": kappas})
 
 
 def build(ask: Ask, about: About) -> TableDocument:
-    return tuning_tabular(read_runs(ask.requests), ask.more["kappas"], about)
+    return search_tabular(read_runs(ask.requests), ask.more["kappas"], about)
 
 
-def tuning_tabular(
+def search_tabular(
     frame: pd.DataFrame, kappas: dict[str, float], about: About | None = None
 ) -> TableDocument:
     """Validation balanced accuracy by ratio and κ; `kappas` says the κ of each method."""
@@ -53,7 +53,7 @@ def tuning_tabular(
             }
             cells[key][AVERAGE] = average(list(cells[key].values()))
     table = search_document(
-        "tuning_tabular",
+        "search_tabular",
         TITLE,
         "Validation balanced accuracy (%) of IUNET by compression ratio r and κ.",
         ["r", "κ"],

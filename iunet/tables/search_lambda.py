@@ -23,7 +23,7 @@ PAPER_LAMBDA = 1.0
 
 
 def asks(bench: Benchmark) -> Ask:
-    cells = bench.cells_of("tables.tuning_lambda")
+    cells = bench.cells_of("tables.search_lambda")
     rows = {cell.method.name: bench.config["methods"][cell.method.name] for cell in cells}
     default = bench.config["train"]["supernet"]["lambda"]
     lambdas = {m: row.get("supernet", {}).get("lambda", default) for m, row in rows.items()}
@@ -31,10 +31,10 @@ def asks(bench: Benchmark) -> Ask:
 
 
 def build(ask: Ask, about: About) -> TableDocument:
-    return tuning_lambda(read_runs(ask.requests), ask.more["lambdas"], about)
+    return search_lambda(read_runs(ask.requests), ask.more["lambdas"], about)
 
 
-def tuning_lambda(
+def search_lambda(
     frame: pd.DataFrame, lambdas: dict[str, float], about: About | None = None
 ) -> TableDocument:
     """Validation scores by λ; `lambdas` says the λ of each method of the frame."""
@@ -56,7 +56,7 @@ def tuning_lambda(
     rows.append(Row(AVERAGE, ["", "average"]))
     cells[AVERAGE] = {c.key: average([cells[r.key][c.key] for r in rows[:-1]]) for c in columns}
     table = search_document(
-        "tuning_lambda",
+        "search_lambda",
         TITLE,
         "Validation score (%) of IUNET by λ: accuracy on images, balanced accuracy on tables.",
         ["Network", "Dataset"],
