@@ -35,6 +35,7 @@ from iunet.training.loop import (
     train,
     training_report,
 )
+from iunet.training.optimiser import fused_sgd
 
 
 @dataclass(frozen=True)
@@ -159,13 +160,12 @@ def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torc
         return torch.optim.AdamW(
             network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True
         )
-    return torch.optim.SGD(
+    return fused_sgd(
         network.parameters(),
-        lr=settings.lr,
-        momentum=settings.momentum,
-        nesterov=settings.nesterov,
-        weight_decay=settings.weight_decay,
-        fused=True,
+        settings.lr,
+        settings.momentum,
+        settings.nesterov,
+        settings.weight_decay,
     )
 
 

@@ -32,6 +32,7 @@ from iunet.training.loop import (
     train,
     training_report,
 )
+from iunet.training.optimiser import fused_sgd
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
@@ -140,13 +141,7 @@ def make_optimiser(network: Network, settings: SupernetSettings) -> torch.optim.
         return BetaLasso(
             network.parameters(), encoder, lr=settings.lr, l1=settings.l1, beta=settings.beta
         )
-    return torch.optim.SGD(
-        network.parameters(),
-        lr=settings.lr,
-        momentum=settings.momentum,
-        nesterov=settings.nesterov,
-        fused=True,
-    )
+    return fused_sgd(network.parameters(), settings.lr, settings.momentum, settings.nesterov)
 
 
 def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:
