@@ -11,6 +11,7 @@ from torch import nn
 
 from iunet.errors import UserError
 from iunet.networks import (
+    Convolutional,
     NetworkSpec,
     build_network,
     cnn_shapes,
@@ -116,7 +117,32 @@ def test_resnet18_is_torchvisions():
     ours = initialise(NetworkSpec("resnet18", 10, side=32, width=1.0), "glorot", seed=3)
     assert all(map(torch.equal, theirs.parameters(), ours.parameters()))
     x = torch.randn(2, 3, 32, 32)
+    x = x.contiguous(memory_format=torch.channels_last)  # the layout in which ours works
     assert torch.equal(theirs.eval()(x), ours.eval()(x))
+
+
+@pytest.mark.parametrize("name", ["cnn", "resnet18"])
+@pytest.mark.parametrize("objective", ["sup", "ilo"])
+def test_channels_last_is_only_a_layout(name, objective, monkeypatch):
+    """The same loss, gradients and statistics as without; every stored tensor as without."""
+    spec, results = SPECS[name], []
+    x, labels = example(spec, 12, torch.float64), torch.arange(12) % 4
+    layouts = []
+    for forward in (Convolutional.forward, nn.Sequential.forward):
+        monkeypatch.setattr(Convolutional, "forward", forward)
+        network = initialise(spec, "torch_default", 0).double().train()
+        convolution = next(m for m in network.modules() if isinstance(m, nn.Conv2d))
+        convolution.register_forward_hook(lambda _, inputs, out: layouts.append(out.stride(1)))
+        loss, _ = supernet_loss(network, x, labels, lambda: x.flip(-1), objective, 1.0)
+        loss.backward()
+        gradients = {f"{key} gradient": p.grad for key, p in network.named_parameters()}
+        results.append({"loss": loss.detach(), **network.state_dict(), **gradients})
+    ours, plain = results
+    assert list(ours) == list(plain)
+    for key, tensor in ours.items():
+        assert torch.allclose(tensor, plain[key], rtol=1e-9, atol=1e-12), key
+        assert tensor.is_contiguous(), key
+    assert layouts[0] == 1 and layouts[1] > 1  # it was used, and not used
 
 
 # ---- initialisation
