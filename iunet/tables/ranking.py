@@ -14,7 +14,7 @@ import pandas as pd
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.names import METRICS, stand_in_text
 from iunet.tables.scores import About
-from iunet.tables.tabular import complete_rows, complete_scores, tabular_label
+from iunet.tables.tabular import complete_rows, complete_scores, paper_scores, tabular_label
 
 ALPHA = 0.05
 
@@ -86,6 +86,32 @@ def _cliques(p_values: pd.DataFrame, alpha: float) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+def paper_ranking() -> Ranking:
+    """The paper's own table 7, tested as ours is."""
+    return critical_difference(paper_scores())
+
+
+def paper_note(method: str = "iunet", alpha: float = ALPHA) -> str:
+    """From which methods the paper's own numbers tell IUNET apart."""
+    ranking = paper_ranking()
+    p_values = {other: ranking.p_values[method][other] for other in ranking.ranks}
+    del p_values[method]
+
+    def listed(significant: bool) -> str:
+        found = [
+            f"{tabular_label(other)} (p = {p:.2g})"
+            for other, p in p_values.items()
+            if (p < alpha) is significant
+        ]
+        return ", ".join(found) or "none"
+
+    return (
+        f"The numbers of the paper's own table 7 ({ranking.n_datasets} data sets, columns of two "
+        f"metrics) by the same tests: {tabular_label(method)} differs significantly from "
+        f"{listed(True)}; not from {listed(False)}."
+    )
+
+
 def ranking_document(
     table7: TableDocument, metric: str = "balanced_accuracy", about: About | None = None
 ) -> tuple[TableDocument, Ranking]:
@@ -116,7 +142,7 @@ def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: Abou
         metrics=[VALUE],
         default_metric=VALUE,
         cells=cells,
-        notes=[*_notes(ranking, label), *(about.notes or [])],
+        notes=[*_notes(ranking, label), paper_note(), *(about.notes or [])],
         lower_is_better=["rank"],
         best_along="none",
     )
