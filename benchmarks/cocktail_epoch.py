@@ -28,7 +28,8 @@ from iunet.data.preprocess import Numeric, Preprocessing  # noqa: E402
 from iunet.method.objectives import supervised_loss  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.finetune import FinetuneSettings, make_optimiser  # noqa: E402
-from iunet.training.loop import Training, stream, train  # noqa: E402
+from iunet.training.loop import Training, train  # noqa: E402
+from iunet.training.streams import stream  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 N_CLASSES = 10
@@ -42,7 +43,7 @@ def random_table(rows: int, columns: int) -> tuple[Part, TabularInputs]:
     raw = torch.randn(rows, columns, generator=generator)
     part = Part(raw, torch.randint(N_CLASSES, (rows,), generator=generator))
     fitted = Preprocessing([Numeric(f"x{i}", 0.0, 0.0, 1.0) for i in range(columns)], [], [])
-    return part, TabularInputs(fitted.to_json(), None, part)
+    return part, TabularInputs(fitted.to_json(), part.raw.device)
 
 
 def mlp_tab_training(part: Part, prepare: TabularInputs) -> Training:
@@ -68,7 +69,7 @@ def mlp_tab_training(part: Part, prepare: TabularInputs) -> Training:
         loss,
         validate=None,
         generators={"order": stream(0, "order", part.raw.device)},
-        lr_at=FINETUNE.lr_at,
+        lr_at=FINETUNE.restarts().lr_at,
     )
 
 
@@ -103,7 +104,7 @@ def main() -> None:
     for epoch in range(-2, arguments.epochs):
         for training, seconds in zip(trainings, times, strict=True):
             training.epochs, training.quiet, training.keep = 1, True, None
-            trained = train(training, None, 0)
+            trained = train(training)
             if epoch >= 0:  # the first two warm the machine up
                 seconds.append(trained.seconds)
     mlp_tab, mlp_c = (statistics.median(seconds) for seconds in times)

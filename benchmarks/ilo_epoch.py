@@ -61,7 +61,7 @@ def make_network(spec: NetworkSpec):
 def our_epoch(images: torch.Tensor, labels: torch.Tensor, spec: NetworkSpec) -> float:
     network, optimiser = make_network(spec)
     part = Part(images, labels)
-    inputs = VisionInputs({"mean": [0.5] * 3, "std": [0.25] * 3}, AUGMENT, part)
+    inputs = VisionInputs({"mean": [0.5] * 3, "std": [0.25] * 3}, part.raw.device, AUGMENT, part)
     generator = torch.Generator().manual_seed(0)
     start = time.perf_counter()
     for rows in batches(len(part), BATCH, generator):
@@ -129,7 +129,9 @@ def main() -> None:
     images = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
     labels = torch.from_numpy(labels.astype(np.int64))
     for network in ("mlp_vis", "cnn"):
-        spec = NetworkSpec(network, int(labels.max()) + 1, side=32, alpha=arguments.alpha)
+        spec = NetworkSpec(
+            network, int(labels.max()) + 1, side=32, options={"alpha": arguments.alpha}
+        )
         ours = min(our_epoch(images, labels, spec) for _ in range(3))
         for workers in (0, 2):
             plain = plain_epoch(images, labels, spec, workers)

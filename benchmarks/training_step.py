@@ -2,7 +2,9 @@
 
 The floor is the bare matrix products of forward and backward (for `ilo` of both views) and one bare
 fused optimiser update on the same tensors: what no implementation with these tensors can avoid.
-Steps and floors alternate, so that the machine's moods meet both.
+Steps and floors alternate, so that the machine's moods meet both, and CPU time is measured, since
+other programs take wall time. For `mlp_tab` also: β-LASSO's step and update against SGD's, and the
+share of SCARF in a step of `ilo`, for tables of several widths.
 
     python benchmarks/training_step.py [--threads 1] [--steps 50] [network ...]
     python benchmarks/training_step.py --memory mlp_vis
@@ -24,25 +26,28 @@ from torch import Tensor, nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from iunet.method.augment import scarf  # noqa: E402
 from iunet.method.objectives import supernet_loss  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
+from iunet.training.supernet import SupernetSettings, make_optimiser  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 BATCH = 128
+SGD = SupernetSettings(0.25, "sup", 1, BATCH, 1e-3, 0, momentum=0.9, nesterov=True)
+LASSO = SupernetSettings(1.0, "lasso", 1, BATCH, 0.1, 0, l1=1e-5, beta=50)
+COLUMNS = (20, 216, 784)  # of tables, for SCARF
 SPECS = {
     "mlp_tab": NetworkSpec("mlp_tab", 10, n_inputs=216, options={"width": 512, "depth": 9}),
     "mlp_vis": NetworkSpec("mlp_vis", 10, side=32, options={"alpha": 8}),
 }
 
 
-def sgd(parameters) -> torch.optim.Optimizer:
-    return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9, nesterov=True, fused=True)
-
-
-def step_function(spec: NetworkSpec, objective: str) -> Callable[[], None]:
+def step_function(
+    spec: NetworkSpec, objective: str, settings: SupernetSettings = SGD
+) -> Callable[[], None]:
     """One step as the supernet stage makes it (without reading and transforming data)."""
     network = build_network(spec).train()
-    optimiser = sgd(network.parameters())
+    optimiser = make_optimiser(network, settings)
     shape = (spec.n_inputs,) if spec.name == "mlp_tab" else (3, spec.side, spec.side)
     x, x_g = torch.randn(2, BATCH, *shape).unbind()
     labels = torch.arange(BATCH) % spec.n_classes
@@ -68,26 +73,69 @@ def floor_function(spec: NetworkSpec, objective: str) -> Callable[[], None]:
         products.append((dy.T, x, torch.empty_like(weight)))  # gradient of the weight
         if i > 0:
             products.append((dy, weight, torch.empty_like(x)))  # gradient of the input
-    optimiser = sgd(network.parameters())
-    for parameter in network.parameters():
-        parameter.grad = torch.randn_like(parameter)
+    update = update_function(network, SGD)
 
     def floor() -> None:
         for a, b, out in products:
             torch.mm(a, b, out=out)
-        optimiser.step()
+        update()
 
     return floor
+
+
+def update_function(network: nn.Module, settings: SupernetSettings) -> Callable[[], None]:
+    """The optimiser's update alone, with gradients that stay."""
+    optimiser = make_optimiser(network, settings)
+    for parameter in network.parameters():
+        parameter.grad = 1e-3 * torch.randn_like(parameter)
+    return optimiser.step
+
+
+def scarf_function(columns: int) -> Callable[[], None]:
+    generator = torch.Generator().manual_seed(0)
+    train = torch.randn(10 * BATCH, columns, generator=generator)
+
+    def corrupt() -> None:
+        scarf(train[:BATCH], train, 0.6, generator)
+
+    return corrupt
 
 
 def peak_gib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def seconds(function: Callable[[], None]) -> float:
-    start = time.perf_counter()
+def cpu_seconds(function: Callable[[], None]) -> float:
+    """Of all threads together."""
+    start = time.process_time()
     function()
-    return time.perf_counter() - start
+    return time.process_time() - start
+
+
+def medians(functions: list[Callable[[], None]], repetitions: int) -> list[float]:
+    """The median time of each, in milliseconds; they take turns."""
+    for function in functions * 2:
+        function()
+    times = [[cpu_seconds(function) for function in functions] for _ in range(repetitions)]
+    return [1e3 * statistics.median(column) for column in zip(*times, strict=True)]
+
+
+def print_parts_of_mlp_tab(repetitions: int) -> None:
+    spec = SPECS["mlp_tab"]
+    steps = [step_function(spec, "sup", settings) for settings in (SGD, LASSO)]
+    updates = [update_function(build_network(spec), settings) for settings in (SGD, LASSO)]
+    sgd, lasso, sgd_update, lasso_update = medians([*steps, *updates], repetitions)
+    print(
+        f"\nmlp_tab, β-LASSO: step {lasso:.2f} ms, {lasso / sgd:.3f} of SGD's; update "
+        f"{lasso_update:.2f} ms, SGD's {sgd_update:.2f}"
+    )
+    for columns in COLUMNS:
+        step = step_function(
+            NetworkSpec("mlp_tab", 10, n_inputs=columns, options=SPECS["mlp_tab"].options), "ilo"
+        )
+        step_ms, scarf_ms = medians([step, scarf_function(columns)], repetitions)
+        share = scarf_ms / (step_ms + scarf_ms)
+        print(f"mlp_tab, SCARF of {columns} columns: {scarf_ms:.2f} ms, {share:.1%} of an ILO step")
 
 
 def main() -> None:
@@ -105,20 +153,16 @@ def main() -> None:
                 step()
             print(f"{name}: peak memory of training with ilo {peak_gib():.2f} GiB")
         return
-    print(f"batch {BATCH}, {arguments.steps} steps, {arguments.threads} thread(s), medians")
+    print(f"CPU time of steps of {BATCH} rows, {arguments.threads} thread(s), medians")
     print(f"{'network':10}{'objective':11}{'step ms':>9}{'floor ms':>10}{'floor/step':>12}")
     for name in arguments.networks:
         for objective in ("sup", "ilo"):
             step, floor = (f(SPECS[name], objective) for f in (step_function, floor_function))
-            for function in (step, floor, step, floor):
-                function()
-            times = [(seconds(step), seconds(floor)) for _ in range(arguments.steps)]
-            step_s, floor_s = (statistics.median(t) for t in zip(*times, strict=True))
-            ratio = floor_s / step_s
-            print(
-                f"{name:10}{objective:11}{1e3 * step_s:9.2f}{1e3 * floor_s:10.2f}{ratio:12.3f}",
-                flush=True,
-            )
+            step_ms, floor_ms = medians([step, floor], arguments.steps)
+            ratio = floor_ms / step_ms
+            print(f"{name:10}{objective:11}{step_ms:9.2f}{floor_ms:10.2f}{ratio:12.3f}", flush=True)
+    if "mlp_tab" in arguments.networks:
+        print_parts_of_mlp_tab(arguments.steps)
 
 
 if __name__ == "__main__":

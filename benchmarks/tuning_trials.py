@@ -19,9 +19,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.baselines.learner import Machine, Table, learner_module  # noqa: E402
 from iunet.baselines.study import Budget, open_study, run_trials  # noqa: E402
-from iunet.runs.names import TUNED  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 OTHERS = ("trials", "per", "minutes", "threads")  # keys of `tuning` that no trial depends on
@@ -55,7 +55,7 @@ def measure(method: str, split: Path, minutes: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("splits", nargs="+", type=Path)
-    parser.add_argument("--methods", nargs="+", default=list(TUNED))
+    parser.add_argument("--methods", nargs="+", default=list(LEARNERS))
     parser.add_argument("--minutes", type=float, default=1.0)
     arguments = parser.parse_args()
     set_up_torch("cpu", 1, 1)

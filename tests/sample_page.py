@@ -5,7 +5,6 @@ Our values are the paper's plus noise from a fixed seed; nothing here is a resul
 
 from __future__ import annotations
 
-import math
 import random
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 
 from iunet.paper import paper_table
+from iunet.tables.document import PaperValue, Value, agreement
 
 ROOT = Path(__file__).resolve().parents[1]
 METRICS = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
@@ -64,8 +64,7 @@ def measured(
     difference = values[like]["mean"] - paper
     agrees = "n/a"
     if paper_std is not None:
-        bound = 2 * math.sqrt(values[like]["std"] ** 2 / 3 + paper_std**2 / 3)
-        agrees = "yes" if abs(difference) <= bound else "no"
+        agrees = agreement(Value(**values[like]), PaperValue(paper, paper_std, like))
     published = {"mean": paper, "std": paper_std, "metric": like}
     return {
         "values": values,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from scipy.stats import ks_2samp, kstest
+from scipy.stats import chi2_contingency, chisquare, ks_2samp, kstest
 
 from iunet.data.load import Part, TabularInputs, VisionInputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
@@ -186,6 +186,45 @@ def test_scarf_donors_are_independent_and_uniform():
     assert kstest(donors.numpy() / 1000, "uniform").pvalue > 1e-3
     per_row = [len(row[row >= 0].unique()) for row in corrupted[:100]]
     assert np.mean(per_row) > 5.9  # six features, hardly ever from one donor
+
+
+def test_scarf_chooses_every_set_of_features_equally_often():
+    """Of 5 features 3: each of the 10 sets, and each feature and pair, against its frequency."""
+    rows = torch.full((20 * DRAWS, 5), -1.0)
+    chosen = scarf(rows, torch.zeros(3, 5), 0.6, generator(5)) == 0
+    _, counts = (chosen.long() @ (2 ** torch.arange(5))).unique(return_counts=True)
+    assert len(counts) == 10 and chisquare(counts.numpy()).pvalue > 1e-3
+
+
+def test_scarf_rows_are_independent():
+    """Neither the features nor the donors of a row tell those of the next one."""
+    train = torch.arange(4.0)[:, None].expand(4, 5)
+    corrupted = scarf(torch.full((10 * DRAWS, 5), -1.0), train, 0.6, generator(6))
+    one, next_one = corrupted[0::2, 0].long() + 1, corrupted[1::2, 0].long() + 1
+    table = torch.zeros(5, 5).index_put_((one, next_one), torch.tensor(1.0), accumulate=True)
+    assert (table > 0).all() and chi2_contingency(table.numpy()).pvalue > 1e-3
+
+
+def test_scarf_donors_do_not_depend_on_the_feature():
+    """Within a row, the donors of two corrupted features are independent, too."""
+    train = torch.arange(4.0)[:, None].expand(4, 5)
+    corrupted = scarf(torch.full((10 * DRAWS, 5), -1.0), train, 0.6, generator(7)).long()
+    both = corrupted[(corrupted[:, 1] >= 0) & (corrupted[:, 3] >= 0)]
+    table = torch.zeros(4, 4).index_put_((both[:, 1], both[:, 3]), torch.tensor(1.0), True)
+    assert chi2_contingency(table.numpy()).pvalue > 1e-3
+    assert chisquare(table.numpy().ravel()).pvalue > 1e-3
+
+
+def test_scarf_takes_values_of_the_same_column():
+    """A table whose every value names its row and column; also one that is a view."""
+    train = torch.arange(1000.0).view(10, 100).t()  # column c holds 100·c … 100·c + 99
+    corrupted = scarf(torch.full((500, 10), -1.0), train, 0.6, generator(8))
+    rows, columns = (corrupted >= 0).nonzero(as_tuple=True)
+    assert torch.equal(corrupted[rows, columns].long() // 100, columns)
+    assert len(corrupted.unique()) > 900
+    untouched = torch.full((500, 10), -1.0)
+    scarf(untouched, train, 0.6, generator(8))
+    assert (untouched == -1).all()  # the rows themselves stay
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 0), (5, 3), (10, 6), (15, 9), (216, 129)])

@@ -10,6 +10,7 @@ from toy_run import AUGMENT, Toy
 
 from iunet.artifacts import read_arrays
 from iunet.evaluation.evaluate import evaluate_supernet
+from iunet.method import beta_lasso
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 
 LASSO = {"objective": "lasso", "l1": 1e-3, "beta": 50, "lr": 0.1, "weight": 0.0}
@@ -36,6 +37,64 @@ def test_the_step_is_the_formula():
                 expected = torch.tensor(0.0)
             assert torch.allclose(new, expected, atol=1e-7)
     assert (weight == 0).any() and (weight != 0).any()
+
+
+def obvious_step(parameters, thresholded, lr, l1, beta) -> None:
+    """The formula, tensor by tensor."""
+    with torch.no_grad():
+        for parameter in parameters:
+            parameter.add_(l1 * torch.sign(parameter) + parameter.grad, alpha=-lr)
+        for weight in thresholded:
+            weight[weight.abs() < beta * l1] = 0.0
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_many_steps_are_the_formula_bit_by_bit(channels_last, monkeypatch):
+    """With tensors of several pieces, with a last piece that is smaller, and with small ones."""
+    monkeypatch.setattr(beta_lasso, "PIECE", 1000)
+    shapes = [(70, 33), (40, 7, 3, 3), (5,), (3, 70)]
+
+    def parameters():
+        generator = torch.Generator().manual_seed(0)
+        drawn = [0.01 * torch.randn(*shape, generator=generator) for shape in shapes]
+        if channels_last:
+            drawn[1] = drawn[1].to(memory_format=torch.channels_last)
+        return [torch.nn.Parameter(tensor) for tensor in drawn]
+
+    ours, theirs = parameters(), parameters()
+    assert ours[1].is_contiguous() is not channels_last
+    optimiser = BetaLasso(ours, ours[:2], lr=0.1, l1=1e-4, beta=50)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(10):
+        for one, other in zip(ours, theirs, strict=True):
+            one.grad = 0.01 * torch.randn(one.shape, generator=generator)
+            other.grad = one.grad.clone()
+        optimiser.step()
+        obvious_step(theirs, theirs[:2], 0.1, 1e-4, 50)
+        for one, other in zip(ours, theirs, strict=True):
+            assert torch.equal(one, other)
+    assert 0.1 < (ours[0] == 0).float().mean() < 0.9
+    assert (ours[2] != 0).all()
+
+
+@pytest.mark.parametrize("l1", [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 0.0])
+def test_a_weight_at_the_threshold_stays(l1):
+    """|θ| < β · l1 becomes zero, and nothing else: the neighbours of the bound, and the bound."""
+    bound = torch.tensor(50 * l1)
+    below, above = (torch.nextafter(bound, torch.tensor(t)) for t in (-1.0, 1.0))
+    values = torch.stack([below, bound, above, -below, -bound, -above, 0 * bound])
+    weight = torch.nn.Parameter(values.clone())
+    weight.grad = -l1 * values.sign()  # no move: only the threshold acts
+    BetaLasso([weight], [weight], lr=0.1, l1=l1, beta=50).step()
+    assert torch.equal(weight, torch.where(values.abs() < 50 * l1, 0.0, values))
+    assert (weight[[1, 4]].abs() == bound).all()
+
+
+def test_a_weight_that_is_no_number_is_not_hidden():
+    weight = torch.nn.Parameter(torch.tensor([float("nan"), 1.0]))
+    weight.grad = torch.zeros(2)
+    BetaLasso([weight], [weight], lr=0.1, l1=0.001, beta=50).step()
+    assert weight.isnan().tolist() == [True, False]
 
 
 def test_a_weight_at_zero_can_come_back():

@@ -9,16 +9,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from iunet.method.choice import choose, select
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score
 from torch import nn
 from toy_run import AUGMENT, Toy
 
 from iunet.data.load import Part
 from iunet.errors import UserError
-from iunet.evaluation.consistency import consistency, set_batchnorm_statistics
+from iunet.evaluation.consistency import cohens_kappa, consistency, set_batchnorm_statistics
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
 from iunet.evaluation.sizes import sizes
-from iunet.method.choice import choose, select
 from iunet.networks.network import NetworkSpec, build_network, initialise
 from iunet.scoring.metrics import classification_metrics
 
@@ -64,8 +64,34 @@ def test_consistency_by_hand():
     part = Part(raw, torch.zeros(4))
     generators = dict.fromkeys(["negate", "nothing"])
     found = consistency(network, PlainInputs(), part, part, generators)
-    assert found["negate"] == {"same": 25.0, "distinct_labels": 2}
-    assert found["nothing"] == {"same": 100.0, "distinct_labels": 2}
+    assert found["negate"] == {"same": 25.0, "distinct_labels": 2, "kappa": -0.5}
+    assert found["nothing"] == {"same": 100.0, "distinct_labels": 2, "kappa": 1.0}
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 10])
+@pytest.mark.parametrize("same", [0.0, 0.5, 0.99, 1.0])
+def test_kappa_is_scikit_learns(n_labels, same):
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        shares = draw.dirichlet(np.full(n_labels, 0.3))
+        one = draw.choice(n_labels, 50, p=shares)
+        other = np.where(draw.random(50) < same, one, draw.choice(n_labels, 50, p=shares))
+        ours = cohens_kappa(torch.from_numpy(one), torch.from_numpy(other))
+        if len({*one, *other}) == 1:
+            assert ours is None
+        else:
+            assert ours == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
+
+
+def test_kappa_of_predictors_that_hardly_vary():
+    """One label 99.9 % of the time: two distinct labels, 99.8 % the same, and no agreement."""
+    one, other = torch.zeros(2, 1000, dtype=torch.long)
+    assert cohens_kappa(one, other) is None
+    one[0] = other[1] = 1
+    assert cohens_kappa(one, other) == pytest.approx(-0.001, abs=1e-4)
+    other[:2] = torch.tensor([1, 0])
+    assert cohens_kappa(one, other) == 1.0
+    assert cohens_kappa(torch.zeros(9, dtype=torch.long), torch.ones(9, dtype=torch.long)) == 0.0
 
 
 def test_constant_predictor_is_consistent_with_one_label():
@@ -73,7 +99,7 @@ def test_constant_predictor_is_consistent_with_one_label():
     network[0].weight.data.zero_()
     part = Part(torch.randn(5, 1), torch.zeros(5))
     found = consistency(network, PlainInputs(), part, part, {"negate": None, "nothing": None})
-    assert found["negate"] == {"same": 100.0, "distinct_labels": 1}
+    assert found["negate"] == {"same": 100.0, "distinct_labels": 1, "kappa": None}
 
 
 def test_batchnorm_statistics_are_those_of_the_train_split():

@@ -14,6 +14,7 @@ from iunet.method.objectives import supernet_loss
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.batchnorm import two_views
 from iunet.networks.network import (
+    Convolutional,
     NetworkSpec,
     build_network,
     encoder_weights,
@@ -119,7 +120,32 @@ def test_resnet18_is_torchvisions():
     )
     assert all(map(torch.equal, theirs.parameters(), ours.parameters()))
     x = torch.randn(2, 3, 32, 32)
+    x = x.contiguous(memory_format=torch.channels_last)  # the layout in which ours works
     assert torch.equal(theirs.eval()(x), ours.eval()(x))
+
+
+@pytest.mark.parametrize("name", ["cnn", "resnet18"])
+@pytest.mark.parametrize("objective", ["sup", "ilo"])
+def test_channels_last_is_only_a_layout(name, objective, monkeypatch):
+    """The same loss, gradients and statistics as without; every stored tensor as without."""
+    spec, results = SPECS[name], []
+    x, labels = example(spec, 12, torch.float64), torch.arange(12) % 4
+    layouts = []
+    for forward in (Convolutional.forward, nn.Sequential.forward):
+        monkeypatch.setattr(Convolutional, "forward", forward)
+        network = initialise(spec, "torch_default", 0).double().train()
+        convolution = next(m for m in network.modules() if isinstance(m, nn.Conv2d))
+        convolution.register_forward_hook(lambda _, inputs, out: layouts.append(out.stride(1)))
+        loss, _ = supernet_loss(network, x, labels, lambda: x.flip(-1), objective, 1.0)
+        loss.backward()
+        gradients = {f"{key} gradient": p.grad for key, p in network.named_parameters()}
+        results.append({"loss": loss.detach(), **network.state_dict(), **gradients})
+    ours, plain = results
+    assert list(ours) == list(plain)
+    for key, tensor in ours.items():
+        assert torch.allclose(tensor, plain[key], rtol=1e-9, atol=1e-12), key
+        assert tensor.is_contiguous(), key
+    assert layouts[0] == 1 and layouts[1] > 1  # it was used, and not used
 
 
 # ---- initialisation

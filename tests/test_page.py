@@ -14,10 +14,10 @@ import yaml
 from sample_page import ROOT, document, sample_bundle, text_table
 
 from iunet.errors import UserError
-from iunet.page.build import duration, json_for_html, write_page
+from iunet.page.build import agreement_rows, duration, json_for_html, write_page
 from iunet.page.bundle import bundle_from
 from iunet.page.decisions import ABSENT, lookup, read_decisions
-from iunet.page.documents import agreement, missing_by_reason
+from iunet.page.documents import agreement, judged_by_spread, missing_by_reason
 from iunet.page.facts import budgets, environments, git_state, job_times, newest
 from iunet.page.findings import headline_findings, method_of
 from iunet.page.view import letters, number_text, table_view
@@ -140,6 +140,24 @@ def test_agreement_counts_every_kind():
     assert "1 of the paper's cells are missing" in found.text
     repeated = small_table("metrics_tabular", {"x": row})
     assert finding("agreement", table, repeated) == found
+
+
+def test_agreement_stands_beside_what_chance_gives():
+    """Only where standard deviations decide: counts of data are equal or not."""
+    row = {agrees: cell(1.0, 1.0, agrees) for agrees in ("yes", "no", "n/a")}
+    row["exact"] = row["yes"] | {"paper": row["yes"]["paper"] | {"std": None}}
+    row["gone"] = cell(None, 1.0, None, "not finished")
+    table, exact = (
+        small_table("table6", {"x": row}),
+        small_table("table8", {"x": {"a": row["exact"]}}),
+    )
+    assert judged_by_spread(table) == {"yes": 1, "no": 1}
+    found = finding("agreement", table, exact)
+    assert found.value == "3 of 4"  # those of the two tables together
+    assert "Of the 2 judged by their spread, 1 agree; 1.9 would if all were equal." in found.text
+    assert [r["expected"] for r in agreement_rows([table, exact])] == [pytest.approx(1.9), None]
+    assert table_view(table).expected == pytest.approx(1.9)
+    assert table_view(exact).expected is None
 
 
 def test_findings_without_any_data_say_so():

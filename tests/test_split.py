@@ -27,8 +27,14 @@ from iunet.data.preprocess import (
 )
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
-from iunet.data.split import channel_statistics, split_images, split_table, stratified_split
-from iunet.data.table import RawTable, clean_table
+from iunet.data.split import (
+    channel_statistics,
+    split_images,
+    split_table,
+    stratified_split,
+    table_rows,
+)
+from iunet.data.table import RawTable, clean_table, encode_levels
 from iunet.errors import UserError
 
 OUTPUTS = {
@@ -46,10 +52,78 @@ def test_split_is_scikit_learns_where_it_can_stratify():
     rest, test, pooled = stratified_split(labels, 0.2, seed=11)
     theirs = train_test_split(np.arange(452), test_size=0.2, random_state=11, stratify=labels)
     assert pooled == []
-    assert np.array_equal(rest, np.sort(theirs[0]))
-    assert np.array_equal(test, np.sort(theirs[1]))
+    assert np.array_equal(rest, theirs[0])
+    assert np.array_equal(test, theirs[1])
     train, valid, _ = stratified_split(labels[rest], 0.25, seed=11)
-    assert (len(train), len(valid), len(test)) == (270, 91, 91)  # arrhythmia
+    assert (len(train), len(valid), len(test)) == (270, 91, 91)  # arrhythmia's sizes
+
+
+def split_of_the_prior_work(text: np.ndarray) -> dict[str, list[int]]:
+    """Kadra et al.'s two calls on the text of the labels, the second on what the first returned."""
+    x, y = np.arange(len(text)), text
+    rest, test, y_rest, _ = train_test_split(x, y, test_size=0.2, random_state=11, stratify=y)
+    train, valid = train_test_split(rest, test_size=0.25, random_state=11, stratify=y_rest)
+    return {"train": sorted(train), "valid": sorted(valid), "test": sorted(test)}
+
+
+def our_split(column: pd.Series) -> dict[str, list[int]]:
+    codes, names = encode_levels(column)
+    rows, pooled_test, pooled_valid = table_rows(codes, names, 0.2, 0.25, 11)
+    assert pooled_test == pooled_valid == []
+    return {part: list(of_part) for part, of_part in rows.items()}
+
+
+LABELS = {
+    "numbers as text": (["1", "2", "10"], ["1", "2", "10"]),
+    "numbers": ([1, 2, 10], ["1", "2", "10"]),
+    "whole floats": ([1.0, 2.0, 10.0], ["1", "2", "10"]),
+    "text": (["b", "Z", "ä", "a10", "a9"], ["b", "Z", "ä", "a10", "a9"]),
+    "booleans": ([True, False], ["True", "False"]),
+}
+
+
+@pytest.mark.parametrize(("values", "text"), LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("as_category", [False, True], ids=["plain", "category"])
+def test_tables_are_split_as_in_the_prior_work(values, text, as_category):
+    chosen = np.random.default_rng(1).integers(len(values), size=203)
+    column = pd.Series([values[i] for i in chosen])
+    if as_category:  # the order of the categories must not matter
+        column = column.astype(pd.CategoricalDtype(values))
+    theirs = split_of_the_prior_work(np.array(text)[chosen])
+    assert our_split(column) == theirs
+
+
+def test_ranking_labels_as_numbers_would_give_other_rows():
+    """So the test above can fail: with "2" before "10", or a sorted remainder, rows differ."""
+    labels = np.random.default_rng(1).integers(3, size=203)  # of the classes 1, 2, 10
+    theirs = split_of_the_prior_work(np.array(["1", "2", "10"])[labels])
+    rest, test, _ = stratified_split(labels, 0.2, 11)
+    assert sorted(test) != theirs["test"]
+    text_labels = np.array([0, 2, 1])[labels]
+    rest, test, _ = stratified_split(text_labels, 0.2, 11)
+    assert sorted(test) == theirs["test"]
+    rest = np.sort(rest)
+    _, valid, _ = stratified_split(text_labels[rest], 0.25, 11)
+    assert sorted(rest[valid]) != theirs["valid"]
+
+
+@pytest.mark.mirror
+def test_real_tables_are_split_as_in_the_prior_work(mirror):
+    paths = sorted((mirror / "tabular").glob("*.parquet"))
+    for path in paths:
+        column = pd.read_parquet(path, columns=["target"])["target"]
+        theirs = split_of_the_prior_work(column.astype(str).to_numpy(dtype=str))
+        assert our_split(column) == theirs, path.stem
+    assert len(paths) > 0
+
+
+def test_classes_too_rare_for_a_table_are_named():
+    names = ["1", "2", "10", "3"]
+    labels = np.array([0] * 40 + [1] * 30 + [2] * 30 + [3])
+    rows, pooled_test, pooled_valid = table_rows(labels, names, 0.2, 0.25, 11)
+    assert pooled_test == pooled_valid == ["3"]
+    assert 100 in rows["train"]
+    assert all(np.array_equal(part, np.sort(part)) for part in rows.values())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from iunet.tables.tabular import METHODS, paper_scores, table2_of, table7
 from run_reports import frame_of, run, write
 from scipy.stats import friedmanchisquare, wilcoxon
 
@@ -19,7 +18,7 @@ from iunet.tables.metric_problem import (
     metric_problem_document,
     split_facts,
 )
-from iunet.tables.ranking import critical_difference, ranking_document
+from iunet.tables.ranking import critical_difference, paper_ranking, ranking_document
 
 # ---- ranking
 
@@ -45,6 +44,21 @@ def test_ranking_of_the_papers_scores():
         adjusted[pair] = running
     for (a, b), p in adjusted.items():
         assert ranking.p_values[a][b] == pytest.approx(p) == ranking.p_values[b][a]
+
+
+def test_the_papers_own_numbers_hardly_tell_iunet_apart():
+    """Wilcoxon's p-values of the paper's table 7, after Holm: of its rivals only TabNet differs."""
+    p_values = paper_ranking().p_values["iunet"]
+    assert p_values["dense"] == pytest.approx(0.775, abs=0.001)
+    assert p_values["beta_lasso"] == pytest.approx(0.516, abs=0.001)
+    assert p_values["omp"] == p_values["mlp_c"] == p_values["xgb"] == 1.0
+    assert p_values["tabnet"] < 1e-5
+    table, _ = ranking_document(table7(frame_of(run("vehicle", "mlp_tab", "iunet", 0, 60.0))))
+    note = next(note for note in table.notes if "the paper's own table 7" in note)
+    differs, not_so = note.split("; not from ")
+    assert "40 data sets" in differs and "TABN (p = " in differs
+    for name in ("MLP_TAB+C (p = 1)", "OMP (p = 1)", "MLP_TAB (p = 0.77)", "β-LASSO (p = 0.52)"):
+        assert name in not_so
 
 
 def test_cliques_hold_what_does_not_differ():

@@ -1,7 +1,8 @@
 """The split stage: train, valid and test, and what is fitted on train.
 
 Vision: the official test set, and 20 % of the train set, rounded down, as valid. Tabular: 20 %
-test, then 25 % of the rest as valid. Both stratified and with the fixed seed 11.
+test, then 25 % of the rest as valid. Both stratified and with the fixed seed 11. Tables are split
+row for row as Kadra et al. (2021) split them, whom the paper follows.
 
 Each part is a file of its own. Training reads `train` and `valid`; whoever reads `test` has to name
 it as an input, so the workflow's graph shows that only the evaluation does.
@@ -47,9 +48,7 @@ def split_table(
     labels, class_names = dictionary_codes(table.column(description["target"]))
     features = table.drop_columns(description["target"])
 
-    rest, test, pooled_test = stratified_split(labels, test_share, seed)
-    train_of_rest, valid_of_rest, pooled_valid = stratified_split(labels[rest], valid_share, seed)
-    rows = {"train": rest[train_of_rest], "valid": rest[valid_of_rest], "test": test}
+    rows, pooled_test, pooled_valid = table_rows(labels, class_names, test_share, valid_share, seed)
 
     fitted = fit_preprocessing(
         description["dataset"], features, rows["train"], max_categories=max_categories
@@ -73,8 +72,8 @@ def split_table(
             "seed": seed,
             "test_share": test_share,
             "valid_share": valid_share,
-            "pooled_for_test": [class_names[c] for c in pooled_test],
-            "pooled_for_valid": [class_names[c] for c in pooled_valid],
+            "pooled_for_test": pooled_test,
+            "pooled_for_valid": pooled_valid,
             "n_features": description["n_features"],
             "n_inputs": fitted.n_inputs,
             "dropped_columns": fitted.dropped,
@@ -97,7 +96,8 @@ def split_images(
     data = read_arrays(data_path)
     _check_enough_rows(description["dataset"], len(data["y_train"]))
     train, valid, pooled = stratified_split(data["y_train"], valid_share, seed, round_down=True)
-    rows = {"train": train, "valid": valid, "test": np.arange(len(data["y_test"]))}
+    test = np.arange(len(data["y_test"]))
+    rows = {"train": np.sort(train), "valid": np.sort(valid), "test": test}
     labels = {}
     for part in PARTS:
         official = "test" if part == "test" else "train"
@@ -126,15 +126,38 @@ def _check_enough_rows(dataset: str, n_rows: int) -> None:
         )
 
 
+def table_rows(
+    labels: np.ndarray, class_names: list[str], test_share: float, valid_share: float, seed: int
+) -> tuple[dict[str, np.ndarray], list[str], list[str]]:
+    """The rows of each part, in ascending order, and the names of the classes that were pooled.
+
+    They are the rows that two calls of scikit-learn's `train_test_split` give, stratified by the
+    labels' text. It draws class by class in the order of the labels and from the rows in the order
+    given. Hence the classes are ranked as text ("10" before "2"), and the second call gets the rows
+    as the first returned them: only what is written is sorted.
+    """
+    in_text_order, rank = np.unique(class_names, return_inverse=True)
+    text_labels = rank[labels]
+    rest, test, pooled_test = stratified_split(text_labels, test_share, seed)
+    train, valid, pooled_valid = stratified_split(text_labels[rest], valid_share, seed)
+    rows = {"train": np.sort(rest[train]), "valid": np.sort(rest[valid]), "test": np.sort(test)}
+
+    def names(classes: list[int]) -> list[str]:
+        return [name for name in class_names if name in in_text_order[classes]]
+
+    return rows, names(pooled_test), names(pooled_valid)
+
+
 def stratified_split(
     labels: np.ndarray, share: float, seed: int, round_down: bool = False
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Split rows in two, stratified by label: (first, second, classes that had to be pooled).
 
-    The second part has `share` of the rows, rounded up as scikit-learn does (or down). A class with
-    one row cannot be stratified, and a part cannot have a row of every class if it has fewer rows
-    than classes. Then the rarest classes, as few as need be, are pooled into one stratum; all other
-    classes stay stratified. A pool of a single row goes to the first part.
+    The rows of both stand in the order in which scikit-learn returns them. The second part has
+    `share` of the rows, rounded up as scikit-learn does (or down). A class with one row cannot be
+    stratified, and a part cannot have a row of every class if it has fewer rows than classes. Then
+    the rarest classes, as few as need be, are pooled into one stratum; all other classes stay
+    stratified. A pool of a single row goes to the first part.
     """
     from sklearn.model_selection import train_test_split
 
@@ -149,7 +172,7 @@ def stratified_split(
     first, second = train_test_split(
         rows, test_size=n_second, random_state=seed, stratify=strata[rows] if many else None
     )
-    return np.sort(np.concatenate([first, alone])), np.sort(second), pooled
+    return np.concatenate([first, alone]), second, pooled
 
 
 def _strata(labels: np.ndarray, n_smaller: int) -> tuple[np.ndarray, list[int]]:

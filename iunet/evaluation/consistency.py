@@ -19,10 +19,11 @@ from iunet.training.statistics import set_batchnorm_statistics
 @torch.no_grad()
 def consistency(
     network: Network, inputs: Inputs, train: Part, test: Part, generators: dict[str, Generator]
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, float | None]]:
     """Per transform: percent of test samples with the same label for x and g(x).
 
-    A constant predictor scores 100, so the number of distinct labels predicted for x is given too.
+    A constant predictor scores 100, so the number of distinct labels predicted for x is given too,
+    and Cohen's kappa, which takes off what the frequencies of the labels alone give.
     """
     set_batchnorm_statistics(network, inputs, train)
     plain = predict(network, inputs, test).argmax(dim=1)
@@ -31,8 +32,24 @@ def consistency(
     for name, transform in inputs.single_transforms().items():
         predicted = _predict_transformed(network, transform, test.raw, generators[name])
         same = 100.0 * (predicted == plain).double().mean().item()
-        result[name] = {"same": same, "distinct_labels": distinct}
+        kappa = cohens_kappa(plain, predicted)
+        result[name] = {"same": same, "distinct_labels": distinct, "kappa": kappa}
     return result
+
+
+def cohens_kappa(one: Tensor, other: Tensor) -> float | None:
+    """(same − expected) / (1 − expected) of two labels per sample; `expected` is by chance.
+
+    1: always the same. 0: as often as if the two were independent. None where both are one and the
+    same constant, since chance alone then gives agreement.
+    """
+    n_labels = int(torch.maximum(one.max(), other.max())) + 1
+    counts = torch.bincount(one, minlength=n_labels), torch.bincount(other, minlength=n_labels)
+    by_chance = int((counts[0] * counts[1]).sum())  # times n²
+    n = len(one)
+    if by_chance == n * n:
+        return None
+    return (n * int((one == other).sum()) - by_chance) / (n * n - by_chance)
 
 
 def _predict_transformed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from iunet.networks.batchnorm import BatchNorm1d, BatchNorm2d
-from iunet.networks.network import Network, NetworkSpec, hidden
+from iunet.networks.network import Convolutional, Network, NetworkSpec, hidden
 from iunet.networks.shapes import CNN_HIDDEN, cnn_shapes
 
 
@@ -22,4 +22,4 @@ def build(spec: NetworkSpec) -> Network:
     units = CNN_HIDDEN * alpha
     last = nn.Linear(channels_in * side**2, units, bias=False)
     layers += [nn.Flatten(), *hidden(last, BatchNorm1d(units))]
-    return Network(nn.Sequential(*layers), nn.Linear(units, spec.n_classes))
+    return Network(Convolutional(*layers), nn.Linear(units, spec.n_classes))

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from torch import nn
 
 from iunet.networks.batchnorm import BatchNorm2d
-from iunet.networks.network import Network, NetworkSpec
+from iunet.networks.network import Convolutional, Network, NetworkSpec
 
 
 def build(spec: NetworkSpec) -> Network:
@@ -34,4 +34,4 @@ def build(spec: NetworkSpec) -> Network:
     decoder = parts.pop("fc")
     if width != 1:
         decoder = nn.Linear(whole.inplanes, spec.n_classes)
-    return Network(nn.Sequential(OrderedDict(parts, flatten=nn.Flatten())), decoder)
+    return Network(Convolutional(OrderedDict(parts, flatten=nn.Flatten())), decoder)

@@ -21,7 +21,15 @@ from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES
 from iunet.page.bundle import Bundle, Figure, bundle_from
 from iunet.page.decisions import read_decisions
-from iunet.page.documents import Document, agreement, cells, is_papers, missing_reason
+from iunet.page.documents import (
+    Document,
+    agreement,
+    cells,
+    expected_to_agree,
+    is_papers,
+    judged_by_spread,
+    missing_reason,
+)
 from iunet.page.findings import headline_findings
 from iunet.page.view import CLASSES, table_view
 from iunet.tables.ask import BEYOND, PAPER, SEARCHES
@@ -121,7 +129,9 @@ def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
         if total := sum(counts.values()):
             named = {name: counts[kind] for kind, name in CLASSES.items()}
             shares = {name: round(100 * count / total, 3) for name, count in named.items()}
-            rows.append({"document": document, "total": total, "counts": named, "shares": shares})
+            row = {"document": document, "total": total, "counts": named, "shares": shares}
+            judged = judged_by_spread(document)
+            rows.append(row | {"expected": expected_to_agree(judged) if judged else None})
     return rows
 
 

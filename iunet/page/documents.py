@@ -124,6 +124,22 @@ def agreement(document: Document) -> Counter:
     return counts
 
 
+def judged_by_spread(document: Document) -> Counter:
+    """Cells that agree or not by a test of the means; the rest of them is counts that are exact."""
+    return Counter(
+        cell["agrees"]
+        for _, _, cell in cells(document)
+        if (cell.get("paper") or {}).get("std") is not None
+        and cell.get("agrees") in (YES, NO)
+        and not missing_reason(cell)
+    )
+
+
+def expected_to_agree(judged: Counter) -> float:
+    """How many of the judged cells would agree if all were equal: each test errs in 5 %."""
+    return 0.95 * judged.total()
+
+
 def missing_by_reason(document: Document) -> dict[str, list[str]]:
     """For each reason the places without a value: a row's name, or row and column."""
     places: dict[str, list[str]] = {}

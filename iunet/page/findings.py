@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
@@ -18,7 +19,9 @@ from iunet.page.documents import (
     agreement,
     cells,
     default_metric,
+    expected_to_agree,
     is_papers,
+    judged_by_spread,
     mean_of,
 )
 
@@ -156,7 +159,9 @@ def ablation(table: Document | None) -> Finding:
 def paper_agreement(tables: Iterable[Document]) -> Finding:
     """Cells that agree with the paper, over tables 1 to 9."""
     totals = {YES: 0, OFF_BY_ONE: 0, NO: 0, NOT_KNOWN: 0, "missing": 0}
+    judged: Counter = Counter()
     for table in filter(is_papers, tables):
+        judged += judged_by_spread(table)
         for kind, count in agreement(table).items():
             totals[kind] = totals.get(kind, 0) + count
     compared = totals[YES] + totals[OFF_BY_ONE] + totals[NO]
@@ -164,10 +169,16 @@ def paper_agreement(tables: Iterable[Document]) -> Finding:
     rest += f"{totals['missing']} of the paper's cells are missing here."
     if not compared:
         return Finding(UNKNOWN, f"No cell can be compared with the paper: {rest}", "agreement")
+    chance = (
+        f"Of the {judged.total()} judged by their spread, {judged[YES]} agree; "
+        f"{expected_to_agree(judged):.1f} would if all were equal. "
+        if judged
+        else ""
+    )
     by_one = f" ({totals[OFF_BY_ONE]} more differ by one row)" if totals[OFF_BY_ONE] else ""
     return Finding(
         f"{totals[YES]} of {compared}",
-        f"comparable cells agree with the paper{by_one}; {totals[NO]} do not. {rest}",
+        f"comparable cells agree with the paper{by_one}; {totals[NO]} do not. {chance}{rest}",
         "agreement",
     )
 

@@ -16,6 +16,8 @@ from iunet.page.documents import (
     agreement,
     cell_at,
     default_metric,
+    expected_to_agree,
+    judged_by_spread,
     missing_by_reason,
     missing_reason,
     paper_columns,
@@ -60,6 +62,7 @@ class TableView:
     footnotes: list[tuple[str, str]]
     missing: dict[str, list[str]]
     counts: list[tuple[str, str, int]]  # mark, class, count
+    expected: float | None  # how many would agree if all were equal; none if none is judged so
     compared: bool  # the paper has values for it
     switchable: bool  # it has more than one metric
     wide: bool
@@ -83,6 +86,7 @@ def table_view(document: Document) -> TableView:
     ]
     rows = [_row(document, row, columns, footnotes) for row in document["rows"]]
     counts = agreement(document)
+    judged = judged_by_spread(document)
     return TableView(
         document=document,
         columns=columns,
@@ -90,6 +94,7 @@ def table_view(document: Document) -> TableView:
         footnotes=[(mark, text) for text, mark in footnotes.items()],
         missing=missing_by_reason(document),
         counts=[(MARKS[kind], CLASSES[kind], counts[kind]) for kind in MARKS if counts[kind]],
+        expected=expected_to_agree(judged) if judged else None,
         compared=bool(compared),
         switchable=len(document["metrics"]) > 1,
         wide=len(columns) > WIDE,

@@ -14,6 +14,8 @@ from iunet.artifacts import read_json, write_json
 from iunet.errors import UserError
 
 VALUE = "value"  # the one metric of tables whose cells are not scores
+PAPER_SEEDS = 3
+PAPER_ROUNDING = 0.0005  # the paper's scores have three decimals
 
 
 @dataclass
@@ -142,14 +144,25 @@ def compare_with_paper(cell: Cell, paper: PaperValue | None) -> None:
 
 
 def agreement(ours: Value, paper: PaperValue) -> str:
-    """|ours − paper| ≤ 2·√(s_ours²/n + s_paper²/3); the paper has 3 seeds.
+    """Welch's t-test at 5 %: |ours − paper| ≤ t·√(s_ours²/n + s_paper²/3), "n/a" without a std.
 
-    Both are taken as sample standard deviations (the paper does not say which it gives).
+    t is the 97.5 % quantile of Student's t at Welch's degrees of freedom. Both stds are taken as
+    those of samples, the paper's of 3 seeds (it does not say which it gives). If both are 0, all
+    seeds gave one number, and only the paper's rounding may lie between the two.
     """
     if ours.std is None or paper.std is None:
         return "n/a"
-    bound = 2 * (ours.std**2 / ours.n + paper.std**2 / 3) ** 0.5
-    return "yes" if abs(ours.mean - paper.mean) <= bound + 1e-9 else "no"
+    difference = abs(ours.mean - paper.mean)
+    of_ours, of_paper = ours.std**2 / ours.n, paper.std**2 / PAPER_SEEDS
+    if of_ours + of_paper == 0:
+        return "yes" if difference <= PAPER_ROUNDING + 1e-9 else "no"
+    from scipy.special import stdtrit  # light, unlike scipy.stats
+
+    freedom = (of_ours + of_paper) ** 2 / (
+        of_ours**2 / (ours.n - 1) + of_paper**2 / (PAPER_SEEDS - 1)
+    )
+    bound = float(stdtrit(freedom, 0.975)) * (of_ours + of_paper) ** 0.5
+    return "yes" if difference <= bound + 1e-9 else "no"
 
 
 def mark_best(document: TableDocument, columns: list[str] | None = None) -> None:

@@ -24,7 +24,7 @@ from iunet.tables.document import (
 )
 from iunet.tables.names import stand_in_text
 from iunet.tables.scores import About
-from iunet.tables.table2 import complete_rows, complete_scores
+from iunet.tables.table2 import complete_rows, complete_scores, paper_scores
 from iunet.tables.table7 import tabular_label
 
 if TYPE_CHECKING:
@@ -114,6 +114,32 @@ def _cliques(p_values: pd.DataFrame, alpha: float) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+def paper_ranking() -> Ranking:
+    """The paper's own table 7, tested as ours is."""
+    return critical_difference(paper_scores())
+
+
+def paper_note(method: str = "iunet", alpha: float = ALPHA) -> str:
+    """From which methods the paper's own numbers tell IUNET apart."""
+    ranking = paper_ranking()
+    p_values = {other: ranking.p_values[method][other] for other in ranking.ranks}
+    del p_values[method]
+
+    def listed(significant: bool) -> str:
+        found = [
+            f"{tabular_label(other)} (p = {p:.2g})"
+            for other, p in p_values.items()
+            if (p < alpha) is significant
+        ]
+        return ", ".join(found) or "none"
+
+    return (
+        f"The numbers of the paper's own table 7 ({ranking.n_datasets} data sets, columns of two "
+        f"metrics) by the same tests: {tabular_label(method)} differs significantly from "
+        f"{listed(True)}; not from {listed(False)}."
+    )
+
+
 def ranking_document(
     table7: TableDocument, metric: str = "balanced_accuracy", about: About | None = None
 ) -> tuple[TableDocument, Ranking]:
@@ -144,7 +170,7 @@ def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: Abou
         metrics=[VALUE],
         default_metric=VALUE,
         cells=cells,
-        notes=[*_notes(ranking, label), *(about.notes or [])],
+        notes=[*_notes(ranking, label), paper_note(), *(about.notes or [])],
         lower_is_better=["rank"],
         best_along="none",
     )

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 MEAN_NOTE = (
     "Mean ± sample standard deviation (n − 1) over seeds; without ± there is one seed. Agreement "
-    "with the paper: |ours − paper| ≤ 2·√(s²/n + s_paper²/3), taking the paper's ± for a sample "
-    "standard deviation of 3 seeds; n/a where one of the two is missing."
+    "with the paper: |ours − paper| ≤ t·√(s²/n + s_paper²/3), t being the 97.5 % quantile of "
+    "Student's t at Welch's degrees of freedom and the paper's ± taken for a sample standard "
+    "deviation of 3 seeds; n/a where one of the two is missing. If all cells were equal to the "
+    "paper's, 95 % of the judged ones would agree."
 )
 SPREAD_NOTE = MEAN_NOTE + " The best of each row, as rounded here, is bold."
 SWAPPED_NOTE = (

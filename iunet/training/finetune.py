@@ -26,6 +26,7 @@ from iunet.networks.network import Network, NetworkSpec, build_network, state_te
 from iunet.scoring.prediction import accuracy, mean_softmax
 from iunet.training.loop import Trained, Training, check_weights, train
 from iunet.training.members import on, split_members, write_members
+from iunet.training.optimiser import fused_sgd
 from iunet.training.schedule import Restarts
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
@@ -159,11 +160,10 @@ def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torc
         return torch.optim.AdamW(
             network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True
         )
-    return torch.optim.SGD(
+    return fused_sgd(
         network.parameters(),
-        lr=settings.lr,
-        momentum=settings.momentum,
-        nesterov=settings.nesterov,
-        weight_decay=settings.weight_decay,
-        fused=True,
+        settings.lr,
+        settings.momentum,
+        settings.nesterov,
+        settings.weight_decay,
     )

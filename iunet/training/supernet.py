@@ -25,6 +25,7 @@ from iunet.networks.network import (
 )
 from iunet.scoring.prediction import accuracy
 from iunet.training.loop import Diverged, Trained, Training, check_weights, train
+from iunet.training.optimiser import fused_sgd
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
@@ -162,13 +163,7 @@ def make_optimiser(network: Network, settings: SupernetSettings) -> torch.optim.
         return BetaLasso(
             network.parameters(), encoder, lr=settings.lr, l1=settings.l1, beta=settings.beta
         )
-    return torch.optim.SGD(
-        network.parameters(),
-        lr=settings.lr,
-        momentum=settings.momentum,
-        nesterov=settings.nesterov,
-        fused=True,
-    )
+    return fused_sgd(network.parameters(), settings.lr, settings.momentum, settings.nesterov)
 
 
 def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:
