@@ -212,7 +212,8 @@ def vision_transforms(settings: dict, always: bool = False) -> dict[str, Transfo
     def graysc(images: Tensor, generator: Generator) -> Tensor:
         return grayscale(images, chosen(images, p("graysc"), generator))
 
-    return {"resize": resize, "horiz": horiz, "color": color, "graysc": graysc}
+    known = {"resize": resize, "horiz": horiz, "color": color, "graysc": graysc}
+    return {name: transform for name, transform in known.items() if name in settings}
 
 
 def compose(transforms: dict[str, Transform]) -> Transform:

@@ -15,9 +15,18 @@ OBJECTIVES = ("sup", "scl", "ilo")
 Parts = dict[str, Tensor]  # the terms of a loss, for the log
 
 
-def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """L_sup: maximum likelihood of the labels, as a mean over the batch."""
-    return F.cross_entropy(logits, labels)
+def supervised_loss(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    """L_sup: maximum likelihood of the labels, as a mean over the batch.
+
+    With `weights` of the classes it is their weighted mean.
+    """
+    return F.cross_entropy(logits, labels, weights)
+
+
+def balanced_class_weights(labels: Tensor, n_classes: int) -> Tensor:
+    """N/(K·n_c) of every class; a class without rows has no weight to have."""
+    counts = torch.bincount(labels, minlength=n_classes).clamp(min=1)
+    return len(labels) / (n_classes * counts.float())
 
 
 def nce_loss(h: Tensor, h_g: Tensor, labels: Tensor) -> Tensor:
@@ -47,18 +56,19 @@ def supernet_loss(
     transformed: Callable[[], Tensor],
     objective: str,
     weight: float,
+    class_weights: Tensor | None = None,
 ) -> tuple[Tensor, Parts]:
     """The loss of a supernet: L_sup (`sup`), L_nce (`scl`) or L_sup + λ L_nce (`ilo`, equation 6).
 
     `transformed` gives g(x); it is not called for `sup`.
     """
     if objective == "sup":
-        loss = supervised_loss(network(x), labels)
+        loss = supervised_loss(network(x), labels, class_weights)
         return loss, {"sup": loss.detach()}
     with two_views(network):
         h, h_g = network.encoder(torch.cat([x, transformed()])).chunk(2)
     nce = nce_loss(h, h_g, labels)
     if objective == "scl":
         return nce, {"nce": nce.detach()}
-    sup = supervised_loss(network.decoder(h), labels)
+    sup = supervised_loss(network.decoder(h), labels, class_weights)
     return sup + weight * nce, {"sup": sup.detach(), "nce": nce.detach()}

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
+from iunet.errors import UserError
 from iunet.method.masks import mask_report, pack_masks
+from iunet.networks.catalog import network_entry
 
 Arrays = dict[str, np.ndarray]
 
@@ -71,6 +73,95 @@ def surviving_masks(weights: Arrays, names: list[str]) -> Arrays:
     return {name: weights[name] != 0 for name in names}
 
 
+# ---- controls: other scores, other masks, whole units
+
+
+def relative_weights(weights: Arrays, initial: Arrays, names: list[str]) -> Arrays:
+    """Weights divided by the std of their layer's θ†.
+
+    It removes the differences of scale between layers that a global threshold punishes.
+    """
+    return {name: weights[name] / initial[name].std() for name in names}
+
+
+def layerwise_masks(weights: Arrays, names: list[str], ratio: float) -> Arrays:
+    """The same ratio in every layer, as ShrinkBench's layer-wise variant."""
+    return {name: magnitude_masks(weights, [name], ratio)[name] for name in names}
+
+
+def shuffled_masks(masks: Arrays, rng: np.random.Generator) -> Arrays:
+    """Kept positions permuted within every layer: the same densities, no structure."""
+    return {name: rng.permutation(m.reshape(-1)).reshape(m.shape) for name, m in masks.items()}
+
+
+def random_masks(weights: Arrays, names: list[str], ratio: float, rng: Any) -> Arrays:
+    """As many weights as magnitude pruning keeps, drawn uniformly over the encoder."""
+    draws = {name: rng.random(weights[name].shape, dtype=np.float32) for name in names}
+    return magnitude_masks(draws, names, ratio)
+
+
+def unit_masks(weights: Arrays, initial: Arrays, names: list[str], ratio: float) -> Arrays:
+    """Whole hidden units removed, until at most n/r of the encoder's weights are left.
+
+    Units are ranked by the norm of their incoming weights relative to their layer's norm in θ†.
+    A removed unit takes its outgoing weights with it. The layers must be a chain.
+    """
+    scores = []
+    for name in names:
+        rows = weights[name].reshape(len(weights[name]), -1)
+        scale = np.linalg.norm(initial[name]) / np.sqrt(len(rows))
+        scores.append(np.linalg.norm(rows, axis=1) / scale)
+    order = np.argsort(np.concatenate(scores), kind="stable")  # the weakest first
+    layer = np.repeat(np.arange(len(names)), [len(s) for s in scores])[order]
+    keep = kept_weights(sum(weights[name].size for name in names), ratio)
+    fewest, most = 0, len(order)  # of units to remove: the number of weights left only falls
+    while fewest < most:
+        middle = (fewest + most) // 2
+        gone = np.bincount(layer[:middle], minlength=len(names))
+        if _weights_left(weights, names, scores, gone) <= keep:
+            most = middle
+        else:
+            fewest = middle + 1
+    removed = np.zeros(len(order), dtype=bool)
+    removed[order[:fewest]] = True
+    ends = np.cumsum([len(s) for s in scores])[:-1]
+    return _masks_without(weights, names, np.split(removed, ends))
+
+
+def _weights_left(weights: Arrays, names: list[str], scores: list, gone: np.ndarray) -> int:
+    total, inputs_left = 0, 1.0  # the share of a layer's inputs that is left
+    for name, of_layer, n_gone in zip(names, scores, gone, strict=True):
+        share = (len(of_layer) - n_gone) / len(of_layer)
+        total += round(weights[name].size * inputs_left * share)
+        inputs_left = share
+    return total
+
+
+def _masks_without(weights: Arrays, names: list[str], removed: list[np.ndarray]) -> Arrays:
+    masks, before = {}, None
+    for name, units in zip(names, removed, strict=True):
+        mask = np.ones(weights[name].shape, dtype=bool)
+        if before is not None:
+            # After a Flatten a channel becomes a run of inputs, one for each of its pixels.
+            per_unit = mask.shape[1] // len(before)
+            mask[:, np.repeat(before, per_unit)] = False
+        mask[units] = False
+        masks[name] = mask
+        before = units
+    return masks
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a mask is made; a ratio of None keeps what survived β-LASSO."""
+
+    ratio: float | None
+    structure: str = "weight"  # or unit
+    score: str = "magnitude"  # or relative, layerwise
+    mask: str = "own"  # or shuffled, random, other_seed, initial
+    seed: int = 0  # of shuffled and random masks
+
+
 @dataclass(frozen=True)
 class Pruned:
     """A mask, and the one that the initial weights alone would give at the same size."""
@@ -83,35 +174,55 @@ class Pruned:
         return sum(int(np.count_nonzero(mask)) for mask in self.masks.values())
 
 
-def prune(trained: Arrays, initial: Arrays, names: list[str], ratio: float | None) -> Pruned:
-    """The mask of a trained supernet at a ratio; without one, of the weights that survived."""
-    masks = (
-        surviving_masks(trained, names) if ratio is None else magnitude_masks(trained, names, ratio)
-    )
-    if ratio is None:
+def prune(trained: Arrays, initial: Arrays, names: list[str], cut: Cut) -> Pruned:
+    """The mask of a trained supernet; `trained` is another seed's for a mask of another seed."""
+    if cut.ratio is None:
+        masks = surviving_masks(trained, names)
         n = sum(mask.size for mask in masks.values())
         ratio = n / max(sum(int(np.count_nonzero(mask)) for mask in masks.values()), 1)
-    return Pruned(masks, magnitude_masks(initial, names, ratio))
+        return Pruned(masks, magnitude_masks(initial, names, ratio))
+    source = initial if cut.mask == "initial" else trained
+    rng = np.random.default_rng([cut.seed, 8])  # a stream of its own
+    if cut.mask == "random":
+        masks = random_masks(source, names, cut.ratio, rng)
+    else:
+        masks = _scored_masks(source, initial, names, cut)
+    if cut.mask == "shuffled":
+        masks = shuffled_masks(masks, rng)
+    return Pruned(masks, _scored_masks(initial, initial, names, cut))
 
 
-def prune_supernet(
-    inputs: dict[str, str], output: dict[str, str], run: str, ratio: float | None
-) -> None:
+def _scored_masks(weights: Arrays, initial: Arrays, names: list[str], cut: Cut) -> Arrays:
+    if cut.structure == "unit":
+        return unit_masks(weights, initial, names, cut.ratio)
+    if cut.score == "layerwise":
+        return layerwise_masks(weights, names, cut.ratio)
+    if cut.score == "relative":
+        weights = relative_weights(weights, initial, names)
+    return magnitude_masks(weights, names, cut.ratio)
+
+
+def prune_supernet(inputs: dict[str, str], output: dict[str, str], run: str, cut: Cut) -> None:
     """The prune stage: the mask of a trained supernet, as packed bits, and a report on it.
 
     `failed` in the report says why there is no subnetwork, if there is none; the stages after it
     pass that on.
     """
     facts = read_json(inputs["description"])
-    names = facts["encoder_weights"]
+    names, network = facts["encoder_weights"], facts["network"]["name"]
+    if cut.structure == "unit" and not network_entry(network).chain:
+        raise UserError(
+            f"Run {run}: whole units can be pruned where layers follow one another, but {network} "
+            "has connections that skip layers. Leave it out of this method."
+        )
     trained, initial = (read_arrays(inputs[key], *names) for key in ("supernet", "initial"))
-    pruned = prune(trained, initial, names, ratio)
+    pruned = prune(trained, initial, names, cut)
     failed = read_json(inputs["supernet_report"]).get("failed")
     head = {
         "run": run,
         "dataset": facts["dataset"],
         "seed": facts["seed"],
-        "ratio": ratio,
+        **{key: getattr(cut, key) for key in ("ratio", "structure", "score", "mask")},
         "failed": failed or (None if pruned.n_kept else "every weight died"),
     }
     n_other = facts["n_parameters"] - facts["n_encoder_weights"]

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError, nearest
-from iunet.networks.shapes import CNN_HIDDEN, cnn_shapes, mlp_vis_widths
+from iunet.networks.shapes import (
+    CNN_HIDDEN,
+    cnn_shapes,
+    mlp_tab_widths,
+    mlp_vis_widths,
+    shrunk_widths,
+)
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
@@ -39,6 +45,7 @@ class NetworkEntry:
     label: str  # for people, the paper's where it has one
     size: Callable[[dict[str, Any], Data], Size]  # from its options and the data
     own_init: bool = False  # keeps its library's initialisation, whatever the config says
+    chain: bool = True  # layers follow one another, so that whole units can be removed
 
 
 def network_entry(name: str) -> NetworkEntry:
@@ -61,11 +68,14 @@ def _mlp(n_inputs: int, widths: list[int], n_classes: int) -> Size:
 
 
 def _mlp_tab(options: dict[str, Any], data: Data) -> Size:
-    return _mlp(data.n_inputs, [int(options["width"])] * options["depth"], data.n_classes)
+    widths = mlp_tab_widths(data.n_inputs, options)
+    return _mlp(data.n_inputs, widths, data.n_classes)
 
 
 def _mlp_vis(options: dict[str, Any], data: Data) -> Size:
-    return _mlp(data.n_inputs, mlp_vis_widths(options["alpha"], data.side), data.n_classes)
+    widths = mlp_vis_widths(options["alpha"], data.side)
+    widths = shrunk_widths(data.n_inputs, widths, options.get("shrink", 1))
+    return _mlp(data.n_inputs, widths, data.n_classes)
 
 
 def _cnn(options: dict[str, Any], data: Data) -> Size:
@@ -105,7 +115,7 @@ NETWORKS = {
     "mlp_vis": NetworkEntry("vision", "iunet.networks.mlp_vis", "MLP_VIS", _mlp_vis),
     "cnn": NetworkEntry("vision", "iunet.networks.cnn", "CNN", _cnn),
     "resnet18": NetworkEntry(
-        "vision", "iunet.networks.resnet18", "RESNET", _resnet18, own_init=True
+        "vision", "iunet.networks.resnet18", "RESNET", _resnet18, own_init=True, chain=False
     ),
     "mlp_tab": NetworkEntry("tabular", "iunet.networks.mlp_tab", "MLP_TAB", _mlp_tab),
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iunet.networks.mlp import mlp
 from iunet.networks.network import Network, NetworkSpec
+from iunet.networks.shapes import mlp_tab_widths
 
 
 def build(spec: NetworkSpec) -> Network:
-    widths = [int(spec.options["width"])] * spec.options["depth"]
-    return mlp(spec.n_inputs, widths, spec.n_classes)
+    return mlp(spec.n_inputs, mlp_tab_widths(spec.n_inputs, spec.options), spec.n_classes)

@@ -79,7 +79,7 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], sche
         )
     check_seed(config, point["seed"], path, schema)
     try:
-        row = row_of_path(network, run, cut)
+        row = row_of_path(config, network, run, cut)
         changed = {**config, "methods": {**config["methods"], "path": row}}
         if row.get("recipe") == "beta_lasso":
             l1 = SupernetName.parse(run).l1

@@ -189,7 +189,7 @@ class Benchmark:
         """(data set, network, supernet or dense, cut) of all cells, with the masks of the cuts."""
         found: set[tuple[str, str, str, str | None]] = set()
         for cell in self.all_cells:
-            cuts = {None, *cell.method.cuts, *(CutName.parse(c).mask for c in cell.method.cuts)}
+            cuts = {None, *cell.method.cuts, *(CutName.parse(c).folder for c in cell.method.cuts)}
             for run in cell.method.supernets:
                 found |= {(cell.dataset, cell.method.network, run, cut) for cut in cuts}
         return found
@@ -260,7 +260,7 @@ class Benchmark:
     def subnetwork(self, template: str, cut: str, **values: object) -> str:
         """A file of a subnetwork, given its cut with the finetune options in its name."""
         name = CutName.parse(cut)
-        return self.path(template, cut=name.mask, options=name.options, **values)
+        return self.path(template, cut=name.folder, options=name.options, **values)
 
     def choice(self, cell: Cell, method: str | None = None) -> str:
         """The choice among the candidates of a cell, or of another method on its network."""

@@ -26,6 +26,7 @@ from iunet.runs.names import (
 )
 from iunet.runs.settings import (
     Config,
+    augment_defaults,
     finetune_defaults,
     lasso_defaults,
     network_kind,
@@ -34,6 +35,7 @@ from iunet.runs.settings import (
 )
 
 RECIPES = ("iunet", "beta_lasso", "dense")
+CUT_DEFAULTS = {"structure": "weight", "score": "magnitude", "mask": "own"}  # keys of a row
 
 
 @dataclass(frozen=True)
@@ -84,24 +86,71 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
     init_text = "" if init == config["init"] else f"-{init}"
     defaults = finetune_defaults(config, kind)
     finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
-    finetune_options = variant_text(finetune, defaults)
+    words = class_weights_of(row)
+    finetune_options = variant_text({**finetune, **words, **reinit_of(row)}, defaults)
     if recipe == "dense":
         dense = DenseName(init_text, finetune_options)
         return Method(name, recipe, network_name, (str(dense),))
     if recipe == "beta_lasso":
         return _lasso_method(config, name, row, network_name, init_text, finetune_options)
+    _refuse_other_seed(config, name, row)
     for key in ("kappa", "objective"):
         if key not in row:
             raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
     _check_exact(row["kappa"], f"methods.{name}.kappa")
     own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
-    variant = variant_text(own, supernet_defaults(config))
+    transforms = _transforms_of(config, name, row, kind)
+    defaults = supernet_defaults(config) | augment_defaults(config, kind)
+    variant = variant_text({**own, **words, **transforms}, defaults)
     supernet = SupernetName(row["kappa"], row["objective"], init=init_text, variant=variant)
     ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
     for ratio in ratios:
         _check_exact(ratio, f"methods.{name}.ratios")
-    cuts = tuple(str(CutName(ratio, finetune_options)) for ratio in ratios)
+    how = [row.get(k, default) for k, default in CUT_DEFAULTS.items()]
+    cuts = tuple(str(CutName(ratio, *how, finetune_options)) for ratio in ratios)
     return Method(name, recipe, network_name, (str(supernet),), cuts)
+
+
+def class_weights_of(row: dict[str, Any]) -> dict[str, str]:
+    """As an option of supernets and fine-tunings, if a row has it."""
+    words = {"none": "unweighted", "balanced": "balanced"}
+    return {"class_weights": words[row["class_weights"]]} if "class_weights" in row else {}
+
+
+def reinit_of(row: dict[str, Any]) -> dict[str, str]:
+    """`reinit: none` means that the trained weights stay."""
+    chosen = row.get("reinit", "initial")
+    return {"reinit": "trained" if chosen == "none" else chosen}
+
+
+def _transforms_of(config: Config, name: str, row: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The key `augment` of a row: {only: [horiz]}, or strengths."""
+    changes = dict(row.get("augment", {}))
+    known = augment_defaults(config, kind)
+    transforms = [key for key, value in known.items() if value is True]
+    if changes and row["objective"] == "sup":
+        raise UserError(
+            f"The config key 'methods.{name}.augment' has no effect: the objective sup transforms "
+            "nothing."
+        )
+    if "only" in changes:
+        only = changes.pop("only")
+        for transform in only:
+            if transform not in transforms:
+                raise UserError(
+                    f"The config key 'methods.{name}.augment.only' names '{transform}', which is "
+                    f"no transform of {kind} data.{nearest(transform, transforms)}"
+                )
+        changes |= {key: False for key in transforms if key not in only}
+    return _known(changes, known, f"methods.{name}.augment")
+
+
+def _refuse_other_seed(config: Config, name: str, row: dict[str, Any]) -> None:
+    if row.get("mask") == "other_seed" and len(config["seeds"]) < 2:
+        raise UserError(
+            f"The config key 'methods.{name}.mask' is other_seed, but 'seeds' has one seed only: "
+            "there is no other."
+        )
 
 
 def _tuned_method(name: str, row: dict[str, Any]) -> Method:
@@ -117,7 +166,7 @@ def _lasso_method(
     config: Config, name: str, row: dict[str, Any], network: str, init: str, options: str
 ) -> Method:
     """One supernet for each l1 of the grid."""
-    for key in ("kappa", "objective", "ratios", "prune"):
+    for key in ("kappa", "objective", "ratios", "prune", "augment", *CUT_DEFAULTS):
         if key in row:
             raise UserError(
                 f"The config key 'methods.{name}.{key}' is not for the recipe 'beta_lasso', which "
@@ -125,11 +174,11 @@ def _lasso_method(
             )
     defaults = lasso_defaults(config)
     own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
-    variant = variant_text(own, defaults)
+    variant = variant_text({**own, **class_weights_of(row)}, defaults)
     for l1 in config["beta_lasso"]["l1"]:
         _check_exact(l1, "beta_lasso.l1")
     supernets = (SupernetName(1, LASSO, l1, init, variant) for l1 in config["beta_lasso"]["l1"])
-    cuts = (str(CutName(None, options)),)
+    cuts = (str(CutName(None, options=options)),)
     return Method(name, "beta_lasso", network, tuple(map(str, supernets)), cuts)
 
 
@@ -144,6 +193,9 @@ def config_with_row(config: Config, row: dict[str, Any], network: str) -> Config
     changed = copy.deepcopy(config)
     changed["networks"][network] |= row.get("network", {})
     train = changed["train"]
+    transforms = changed["augment"][network_kind(network)]
+    strengths = transforms.get("color", transforms)
+    strengths |= {k: v for k, v in row.get("augment", {}).items() if k in strengths}
     lasso = [changed["beta_lasso"]] if row.get("recipe") == "beta_lasso" else []
     places = {
         "supernet": [*lasso, train["supernet"]],
@@ -187,34 +239,49 @@ def method_parameters(config: Config, method: Method) -> dict[str, Any]:
         "init": initialisation(config, row, network),
         "kappa": row.get("kappa"),
         "objective": row.get("objective"),
-        "supernet": defaults(config) | row.get("supernet", {}),
-        "finetune": finetune_defaults(config, network_kind(network)) | row.get("finetune", {}),
+        "supernet": defaults(config) | row.get("supernet", {}) | class_weights_of(row),
+        "augment": row.get("augment"),
+        "finetune": finetune_defaults(config, network_kind(network))
+        | row.get("finetune", {})
+        | class_weights_of(row)
+        | reinit_of(row),
     }
 
 
 # ---- the reverse: a path as a row
 
 
-def row_of_path(network: str, run: str, cut: str | None) -> dict[str, Any]:
+def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict[str, Any]:
     """The row of `methods` that a path would come from; `run` is a supernet's or dense's name."""
     row: dict[str, Any] = {"network": parse_changes(network_variant(network))}
+    options: dict[str, Any] = {}
     if run.startswith("dense"):
-        dense = DenseName.parse(run)
-        row |= {"recipe": "dense", "finetune": parse_changes(dense.options)}
-        init = dense.init
+        name = DenseName.parse(run)
+        row["recipe"] = "dense"
+        options = parse_changes(name.options)
     else:
-        supernet = SupernetName.parse(run)
-        row["supernet"] = parse_changes(supernet.variant)
-        init = supernet.init
-        if supernet.objective == LASSO:
+        name = SupernetName.parse(run)
+        known = augment_defaults(config, network_kind(network))
+        changes = parse_changes(name.variant)
+        transforms = {key: changes.pop(key) for key in list(changes) if key in known}
+        row |= {"augment": transforms, "supernet": changes}
+        if name.objective == LASSO:
             row["recipe"] = "beta_lasso"
         else:
-            row |= {"kappa": supernet.kappa, "objective": supernet.objective}
-            row |= {"prune": cut is not None}
-        if cut is not None:
-            name = CutName.parse(cut)
-            row |= {"finetune": parse_changes(name.options)}
-            row |= {} if name.ratio is None else {"ratios": [name.ratio]}
-    if init:
-        row["init"] = init.removeprefix("-")
-    return {key: value for key, value in row.items() if value not in ({},)}
+            row |= {"kappa": name.kappa, "objective": name.objective, "prune": cut is not None}
+    if cut is not None:
+        parsed = CutName.parse(cut)
+        options = parse_changes(parsed.options)
+        row |= {} if parsed.ratio is None else {"ratios": [parsed.ratio]}
+        how = {key: getattr(parsed, key) for key in CUT_DEFAULTS}
+        row |= {key: value for key, value in how.items() if value != CUT_DEFAULTS[key]}
+    if "reinit" in options:
+        chosen = options.pop("reinit")
+        row["reinit"] = "none" if chosen == "trained" else chosen
+    for place in (row.get("supernet", {}), options):
+        if weights := place.pop("class_weights", None):
+            row["class_weights"] = "none" if weights == "unweighted" else weights
+    row["finetune"] = options
+    if name.init:
+        row["init"] = name.init.removeprefix("-")
+    return {key: value for key, value in row.items() if value != {}}

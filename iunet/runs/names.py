@@ -6,6 +6,7 @@ whatever differs from the config's default is in it:
     runs/cifar10/mlp_vis/kappa0.25-ilo/seed0/ratio8/
     runs/cifar10/mlp_vis-alpha4/kappa0.25-ilo-lambda0.5/seed0/ratio8-weight_decay0.1/
     runs/cifar10/mlp_vis/kappa1-lasso0.00001/seed0/survivors/
+    runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8-relative-shuffled-fresh/
     runs/vehicle/mlp_tab/dense-glorot/seed0/
     runs/vehicle/xgb/seed0/
 
@@ -30,6 +31,12 @@ LASSO = "lasso"
 SURVIVORS = "survivors"  # the cut of β-LASSO
 INITIAL, DENSE = "initial", "dense"
 VALUE = r"[0-9.]+|on|off"
+# Options whose values are words stand in a path as the word alone.
+WORDS = {
+    "reinit": ("initial", "fresh", "trained"),
+    "class_weights": ("unweighted", "balanced"),
+}
+KEY_OF_WORD = {word: key for key, words in WORDS.items() for word in words}
 
 
 # ---- values
@@ -59,13 +66,22 @@ def parse_value(text: str) -> float | int | bool:
 def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
     """`-key` and value for every option that differs from its default, in the order of keys."""
     different = sorted(key for key in options if options[key] != defaults[key])
-    return "".join(f"-{key}{value_text(options[key])}" for key in different)
+    return "".join(f"-{_option_text(key, options[key])}" for key in different)
+
+
+def _option_text(key: str, value: Any) -> str:
+    return value if key in WORDS else f"{key}{value_text(value)}"
 
 
 def parse_changes(text: str) -> dict[str, Any]:
-    """What a variant's text changes."""
-    found = re.findall(rf"-([a-z_]+?)({VALUE})(?=-|$)", text)
-    return {key: parse_value(value) for key, value in found}
+    """What a variant's text changes; what is no option is left out."""
+    changes: dict[str, Any] = {}
+    for part in text.split("-")[1:]:
+        if part in KEY_OF_WORD:
+            changes[KEY_OF_WORD[part]] = part
+        elif found := re.fullmatch(rf"([a-z_]+?)({VALUE})", part):
+            changes[found[1]] = parse_value(found[2])
+    return changes
 
 
 def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
@@ -132,30 +148,59 @@ class SupernetName:
         return INITIAL + self.init
 
 
+STRUCTURES = {"weight": "ratio", "unit": "units"}  # what is pruned, and how a cut of it begins
+SCORES = ("magnitude", "relative", "layerwise")  # by which weights are ranked
+MASKS = ("own", "shuffled", "random", "other_seed", "initial")  # where a mask comes from
+
+
 @dataclass(frozen=True)
 class CutName:
-    """`ratio8-weight_decay0.1`: a mask, and the finetune options that differ from the defaults."""
+    """`ratio8-relative-shuffled`: a mask; behind it the finetune options that are no defaults."""
 
     ratio: float | None  # None: what survived
-    options: str = ""
+    structure: str = "weight"
+    score: str = "magnitude"
+    mask: str = "own"
+    options: str = ""  # -fresh-weight_decay0.1
 
-    PATTERN = rf"ratio[0-9.]+|{SURVIVORS}"
+    PATTERN = (
+        rf"(?:{'|'.join(STRUCTURES.values())})[0-9.]+(?:-(?:{'|'.join(SCORES[1:])}))?"
+        rf"(?:-(?:{'|'.join(MASKS[1:])}))?|{SURVIVORS}"
+    )
+    PARTS = re.compile(
+        rf"(?P<structure>{'|'.join(STRUCTURES.values())})(?P<ratio>[0-9.]+)"
+        rf"(?:-(?P<score>{'|'.join(SCORES[1:])}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?"
+        r"(?P<options>(?:-[a-z0-9_.]+)*)"
+    )
 
     @classmethod
     def parse(cls, text: str) -> CutName:
-        mask, dash, options = text.partition("-")
-        if mask == SURVIVORS:
-            return cls(None, dash + options)
-        if re.fullmatch(cls.PATTERN, mask) is None:
+        if text == SURVIVORS or text.startswith(f"{SURVIVORS}-"):
+            return cls(None, options=text.removeprefix(SURVIVORS))
+        found = cls.PARTS.fullmatch(text)
+        if found is None:
             raise UserError(f"'{text}' names no cut: the form is ratio<number>, as in ratio8.")
-        return cls(parse_value(mask.removeprefix("ratio")), dash + options)
+        structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
+        return cls(
+            parse_value(found["ratio"]),
+            structure,
+            found["score"] or SCORES[0],
+            found["mask"] or MASKS[0],
+            found["options"],
+        )
 
     @property
-    def mask(self) -> str:
-        return SURVIVORS if self.ratio is None else f"ratio{value_text(self.ratio)}"
+    def folder(self) -> str:
+        """The name of the mask, without the finetune options."""
+        if self.ratio is None:
+            return SURVIVORS
+        words = [STRUCTURES[self.structure] + value_text(self.ratio)]
+        words += [self.score] if self.score != SCORES[0] else []
+        words += [self.mask] if self.mask != MASKS[0] else []
+        return "-".join(words)
 
     def __str__(self) -> str:
-        return self.mask + self.options
+        return self.folder + self.options
 
 
 @dataclass(frozen=True)

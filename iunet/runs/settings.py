@@ -19,6 +19,7 @@ from iunet.runs.names import (
     SupernetName,
     base_network,
     network_variant,
+    parse_changes,
     parse_variant,
 )
 
@@ -26,6 +27,11 @@ Config = dict[str, Any]
 
 
 # ---- defaults
+
+
+def class_weights(config: Config) -> str:
+    """As a path says it."""
+    return {"none": "unweighted"}.get(config["train"]["class_weights"], "balanced")
 
 
 def supernet_defaults(config: Config) -> dict[str, Any]:
@@ -36,6 +42,7 @@ def supernet_defaults(config: Config) -> dict[str, Any]:
         "lambda": section["lambda"],
         "epochs": section["epochs"],
         "batch_size": batch_size,
+        "class_weights": class_weights(config),
     } | optimiser
 
 
@@ -47,13 +54,25 @@ def lasso_defaults(config: Config) -> dict[str, Any]:
         "epochs": config["train"]["supernet"]["epochs"],
         "batch_size": config["train"]["batch_size"],
         "lr": section["optimiser"]["lr"],
+        "class_weights": class_weights(config),
     }
+
+
+def augment_defaults(config: Config, kind: str) -> dict[str, Any]:
+    """What a row may change of the transforms: which there are, and their strengths."""
+    section = config["augment"][kind]
+    if kind == "tabular":
+        return dict(section)
+    strengths = {k: v for k, v in section["color"].items() if k != "p"}
+    return {**dict.fromkeys(section, True), **strengths}
 
 
 def finetune_defaults(config: Config, kind: str) -> dict[str, Any]:
     section = dict(config["train"][f"finetune_{kind}"])
     optimiser = section.pop("optimiser")
     section["batch_size"] = config["train"]["batch_size"]
+    section["class_weights"] = class_weights(config)
+    section["reinit"] = "initial"  # the lottery ticket: θ† again
     return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
 
 
@@ -94,27 +113,56 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     """The fields of iunet.training.supernet.SupernetSettings."""
     name = SupernetName.parse(point.supernet)
     coordinates = {"kappa": float(name.kappa), "objective": name.objective, "seed": int(point.seed)}
-    if name.objective == LASSO:
-        settings = parse_variant(name.variant, lasso_defaults(config))
-        return {**settings, **coordinates, "l1": name.l1}
-    settings = parse_variant(name.variant, supernet_defaults(config))
+    lasso = name.objective == LASSO
+    defaults = lasso_defaults(config) if lasso else supernet_defaults(config)
+    changes = {k: v for k, v in parse_changes(name.variant).items() if k in defaults}
+    settings = {**defaults, **changes, **coordinates}
+    if lasso:
+        return {**settings, "l1": name.l1}
     settings["weight"] = settings.pop("lambda")
-    return {**settings, **coordinates}
+    return settings
 
 
 def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
     """`sup` and β-LASSO transform nothing, and do not depend on how others do."""
-    transforms = SupernetName.parse(point.supernet).objective in ("scl", "ilo")
-    return augment_settings(config, point) if transforms else None
+    name = SupernetName.parse(point.supernet)
+    if name.objective not in ("scl", "ilo"):
+        return None
+    kind = network_kind(point.network)
+    section = augment_settings(config, point)
+    known = augment_defaults(config, kind)
+    changes = {k: v for k, v in parse_changes(name.variant).items() if k in known}
+    if kind == "tabular":
+        return {**section, **changes}
+    strengths = {key: value for key, value in changes.items() if key not in section}
+    left = {key: section[key] for key in section if changes.get(key, True)}
+    return {k: {**v, **strengths} if k == "color" else v for k, v in left.items()}
 
 
 def augment_settings(config: Config, point: Any) -> dict[str, Any]:
     return config["augment"][network_kind(point.network)]
 
 
-def cut_settings(config: Config, point: Any) -> float | None:
-    """The ratio of a cut; None of what survived."""
-    return CutName.parse(point.cut).ratio
+def cut_settings(config: Config, point: Any) -> dict[str, Any]:
+    """The fields of iunet.method.pruning.Cut; a ratio of None is of what survived."""
+    name = CutName.parse(point.cut)
+    return {
+        "ratio": name.ratio,
+        "structure": name.structure,
+        "score": name.score,
+        "mask": name.mask,
+        "seed": int(point.seed),
+    }
+
+
+def seed_of_mask(config: Config, point: Any) -> int:
+    """The seed whose supernet gives the mask: the next one of the config, if it is another's."""
+    seed = int(point.seed)
+    if CutName.parse(point.cut).mask != "other_seed":
+        return seed
+    seeds = config["seeds"]
+    place = seeds.index(seed) + 1 if seed in seeds else 0
+    return seeds[place % len(seeds)]
 
 
 def finetune_settings(config: Config, point: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Tabular: AdamW with cosine annealing and restarts, and a snapshot ensemble of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,9 +21,15 @@ from iunet.artifacts import (
 )
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.method.masks import read_masks
-from iunet.method.objectives import supervised_loss
+from iunet.method.objectives import balanced_class_weights, supervised_loss
 from iunet.method.pruning import lottery_ticket
-from iunet.networks.network import Network, NetworkSpec, build_network, state_tensors
+from iunet.networks.network import (
+    Network,
+    NetworkSpec,
+    build_network,
+    initialise,
+    state_tensors,
+)
 from iunet.scoring.prediction import accuracy, mean_softmax
 from iunet.training.loop import Trained, Training, check_weights, train
 from iunet.training.members import on, split_members, write_members
@@ -31,6 +38,10 @@ from iunet.training.schedule import Restarts
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
+
+FRESH = (
+    1_000_003  # beyond any seed of a config: the seed of fresh initial weights is so much larger
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +61,8 @@ class FinetuneSettings:
     cycles: int = 0
     snapshot_ensemble: bool = False
     half_precision: bool = False
+    class_weights: str = "unweighted"  # or balanced
+    reinit: str = "initial"  # θ† again; or fresh initial weights, or trained ones
 
     def restarts(self) -> Restarts:
         return Restarts(self.lr, self.first_cycle_epochs, self.cycle_factor, self.cycles)
@@ -85,11 +98,15 @@ def fit_subnetwork(
     device = train_part.raw.device
     network.load_state_dict(start)
     half = settings.half_precision and device.type == "cuda"
+    class_weights = None
+    if settings.class_weights == "balanced":
+        n_classes = network.decoder.out_features
+        class_weights = balanced_class_weights(train_part.labels, n_classes)
 
     def loss(rows: Tensor):
         with torch.autocast(device.type, torch.float16, enabled=half):
             logits = network(inputs.prepare(train_part.raw[rows]))
-        value = supervised_loss(logits.float(), train_part.labels[rows])
+        value = supervised_loss(logits.float(), train_part.labels[rows], class_weights)
         return value, {"sup": value.detach()}
 
     snapshots = settings.snapshot_epochs()
@@ -144,7 +161,7 @@ def finetune(
     network = build_network(NetworkSpec(**description["network"])).to(job.device)
     masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
     on_device = on(job.device, masks)
-    start = lottery_ticket(read_tensors(inputs["initial"], job.device), on_device)
+    start = lottery_ticket(_start(inputs, description, settings, job.device), on_device)
     data = TrainingData(train_part, prepare, valid)
     finetuned = fit_subnetwork(network, start, on_device, data, settings, job.run, checkpoint)
     predicted = mean_softmax(network, finetuned.members, prepare, valid).argmax(dim=1)
@@ -153,6 +170,22 @@ def finetune(
     report = job.report(description, settings, finetuned.trained)
     write_json(output["report"], report | {"failed": None, "members": len(finetuned.members)})
     checkpoint.remove()
+
+
+def _start(
+    inputs: dict[str, str],
+    description: dict[str, Any],
+    settings: FinetuneSettings,
+    device: torch.device,
+) -> dict[str, Tensor]:
+    """The weights to be masked: θ†, new ones drawn like it, or the supernet's."""
+    if settings.reinit == "trained":
+        return read_tensors(inputs["supernet"], device)
+    if settings.reinit == "fresh":
+        spec = NetworkSpec(**description["network"])
+        drawn = initialise(spec, description["init"], settings.seed + FRESH)
+        return {name: tensor.to(device) for name, tensor in state_tensors(drawn).items()}
+    return read_tensors(inputs["initial"], device)
 
 
 def make_optimiser(network: torch.nn.Module, settings: FinetuneSettings) -> torch.optim.Optimizer:

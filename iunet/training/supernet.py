@@ -13,7 +13,7 @@ from iunet.artifacts import read_json, read_tensors, write_json, write_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
-from iunet.method.objectives import supernet_loss
+from iunet.method.objectives import balanced_class_weights, supernet_loss
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.network import (
     Network,
@@ -50,6 +50,7 @@ class SupernetSettings:
     nesterov: bool = False
     l1: float = 0.0  # β-LASSO
     beta: float = 0.0  # β-LASSO: weights below β · l1 become zero
+    class_weights: str = "unweighted"  # or balanced: of L_sup
 
 
 @dataclass
@@ -82,6 +83,10 @@ def fit_supernet(
         name: stream(settings.seed, f"supernet/{name}", device) for name in ("order", "g")
     }
     lasso = settings.objective == "lasso"
+    class_weights = None
+    if settings.class_weights == "balanced":
+        n_classes = network.decoder.out_features
+        class_weights = balanced_class_weights(train_part.labels, n_classes)
 
     def loss(rows: Tensor):
         raw = train_part.raw[rows]
@@ -92,6 +97,7 @@ def fit_supernet(
             lambda: inputs.transformed(raw, generators["g"]),
             "sup" if lasso else settings.objective,
             settings.weight,
+            class_weights,
         )
 
     training = Training(

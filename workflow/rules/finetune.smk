@@ -4,6 +4,7 @@
 rule finetune:
     input:
         unpack(initial_of),
+        unpack(trained_start),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,

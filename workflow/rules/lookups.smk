@@ -37,6 +37,21 @@ def initial_of(wildcards):
     }
 
 
+def supernet_of_mask(wildcards):
+    """The supernet that a mask comes from: of this seed, or of the next."""
+    point = {**dict(wildcards.items()), "seed": settings.seed_of_mask(config, wildcards)}
+    return {
+        "supernet": paths.SUPERNET_WEIGHTS.format(**point),
+        "supernet_report": paths.SUPERNET_REPORT.format(**point),
+    }
+
+
+def trained_start(wildcards):
+    """The trained supernet, where a fine-tuning starts from it."""
+    trained = settings.finetune_settings(config, wildcards)["reinit"] == "trained"
+    return {"supernet": paths.SUPERNET_WEIGHTS.format(**wildcards)} if trained else {}
+
+
 # ---- download
 
 

@@ -5,8 +5,7 @@
 rule prune:
     input:
         unpack(initial_of),
-        supernet=paths.SUPERNET_WEIGHTS,
-        supernet_report=paths.SUPERNET_REPORT,
+        unpack(supernet_of_mask),
     output:
         mask=paths.MASK,
         report=paths.MASK_REPORT,
@@ -23,7 +22,7 @@ rule prune:
     params:
         *code("prune"),
         **provenance("prune"),
-        ratio=setting(settings.cut_settings),
+        cut=setting(settings.cut_settings),
     message:
         "Pruning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, to {wildcards.cut}"
     script:

@@ -2,7 +2,7 @@
 
 from _job import run_name, start
 
-from iunet.method.pruning import prune_supernet
+from iunet.method.pruning import Cut, prune_supernet
 
 snakemake = start(globals())
 
@@ -10,5 +10,5 @@ prune_supernet(
     inputs=dict(snakemake.input.items()),
     output=dict(snakemake.output.items()),
     run=run_name(snakemake),
-    ratio=snakemake.params.ratio,
+    cut=Cut(**snakemake.params.cut),
 )

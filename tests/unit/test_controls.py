@@ -1,0 +1,261 @@
+"""The controls: other masks, scores, starts, units and transforms, each against a slow version."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from iunet.errors import UserError
+from iunet.method.objectives import balanced_class_weights, supervised_loss
+from iunet.method.pruning import (
+    Cut,
+    magnitude_masks,
+    prune,
+    relative_weights,
+    shuffled_masks,
+    unit_masks,
+)
+from iunet.networks.network import NetworkSpec, build_network, encoder_weights
+from iunet.networks.shapes import shrunk_widths
+from iunet.runs import settings
+from iunet.runs.methods import resolve_row, row_of_path
+from iunet.runs.names import CutName
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+NAMES = ["a", "b", "c"]
+
+
+def draw(seed: int, scales=(1.0, 0.1, 0.01)) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shapes = {"a": (12, 6), "b": (10, 12), "c": (8, 10)}
+    return {
+        name: (scale * rng.normal(size=shape)).astype(np.float32)
+        for (name, shape), scale in zip(shapes.items(), scales, strict=True)
+    }
+
+
+TRAINED, INITIAL = draw(1), draw(0)
+
+
+def kept(masks: dict[str, np.ndarray]) -> list[int]:
+    return [int(masks[name].sum()) for name in NAMES]
+
+
+def test_own_masks_are_those_of_magnitude():
+    ours = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
+    theirs = magnitude_masks(TRAINED, NAMES, 4)
+    assert all(np.array_equal(ours[name], theirs[name]) for name in NAMES)
+
+
+def test_a_shuffled_mask_keeps_the_densities_of_its_layers_and_nothing_else():
+    own = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
+    shuffled = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="shuffled", seed=3)).masks
+    assert kept(own) == kept(shuffled)
+    assert not np.array_equal(own["a"], shuffled["a"])
+    again = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="shuffled", seed=3)).masks
+    other = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="shuffled", seed=4)).masks
+    assert np.array_equal(shuffled["a"], again["a"])
+    assert not np.array_equal(shuffled["a"], other["a"])
+
+
+def test_shuffling_is_uniform():
+    mask = {"a": np.arange(6).reshape(2, 3) < 2}
+    rng = np.random.default_rng(0)
+    total = sum(shuffled_masks(mask, rng)["a"].astype(int) for _ in range(3000))
+    assert np.abs(total / 3000 - 1 / 3).max() < 0.05
+
+
+def test_a_random_mask_is_uniform_over_the_encoder():
+    counts = np.zeros(3)
+    for seed in range(200):
+        masks = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="random", seed=seed)).masks
+        assert sum(kept(masks)) == round((72 + 120 + 80) / 4)
+        counts += kept(masks)
+    shares = counts / 200 / np.array([72, 120, 80])
+    assert np.abs(shares - 0.25).max() < 0.02
+
+
+def test_the_mask_of_the_initial_weights():
+    masks = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="initial"))
+    theirs = magnitude_masks(INITIAL, NAMES, 4)
+    assert all(np.array_equal(masks.masks[name], theirs[name]) for name in NAMES)
+    assert all(np.array_equal(masks.initial_masks[name], theirs[name]) for name in NAMES)
+
+
+def test_the_relative_score_does_not_see_the_scale_of_layers():
+    """Multiplying a layer's trained and initial weights alike changes no mask."""
+    scaled = [{**w, "b": 7 * w["b"]} for w in (TRAINED, INITIAL)]
+    one = prune(TRAINED, INITIAL, NAMES, Cut(4, score="relative")).masks
+    other = prune(*scaled, NAMES, Cut(4, score="relative")).masks
+    assert all(np.array_equal(one[name], other[name]) for name in NAMES)
+    plain = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
+    assert kept(plain)[2] == 0 and kept(one)[2] > 0
+    expected = {name: TRAINED[name] / INITIAL[name].std() for name in NAMES}
+    found = relative_weights(TRAINED, INITIAL, NAMES)
+    assert all(np.array_equal(found[name], expected[name]) for name in NAMES)
+
+
+def test_the_layerwise_score_keeps_the_same_share_of_every_layer():
+    masks = prune(TRAINED, INITIAL, NAMES, Cut(4, score="layerwise")).masks
+    assert kept(masks) == [18, 30, 20]
+
+
+def slow_units(weights, initial, names, ratio):
+    """Remove the weakest unit, one at a time, and count what is left by looking."""
+    units = []
+    for i, name in enumerate(names):
+        scale = np.sqrt((initial[name] ** 2).sum() / len(initial[name]))
+        units += [(np.sqrt((row**2).sum()) / scale, i, u) for u, row in enumerate(weights[name])]
+    masks = {name: np.ones(weights[name].shape, bool) for name in names}
+    allowed = round(sum(w.size for w in weights.values()) / ratio)
+    for _, i, unit in sorted(units):
+        if sum(m.sum() for m in masks.values()) <= allowed:
+            break
+        masks[names[i]][unit] = False
+        if i + 1 < len(names):
+            masks[names[i + 1]][:, unit] = False
+    return masks
+
+
+@pytest.mark.parametrize("ratio", [1, 1.5, 2, 4, 8, 30])
+def test_units_against_one_at_a_time(ratio):
+    ours, theirs = (f(TRAINED, INITIAL, NAMES, ratio) for f in (unit_masks, slow_units))
+    assert all(np.array_equal(ours[name], theirs[name]) for name in NAMES)
+    assert sum(kept(ours)) <= round(272 / ratio)
+
+
+def test_units_of_a_convolution_take_all_their_pixels_along():
+    rng = np.random.default_rng(0)
+    weights = {"conv": rng.normal(size=(4, 3, 3, 3)), "linear": rng.normal(size=(5, 16))}
+    masks = unit_masks(weights, weights, ["conv", "linear"], 2)
+    for channel in range(4):
+        pixels = masks["linear"][:, 4 * channel : 4 * channel + 4]
+        assert masks["conv"][channel].any() or not pixels.any()
+
+
+# ---- a dense network as small as a subnetwork
+
+
+@pytest.mark.parametrize("ratio", [2, 8, 16])
+def test_shrunk_widths_come_as_close_as_they_can(ratio):
+    widths = [512] * 9
+    narrow = shrunk_widths(18, widths, ratio)
+    count = sum(a * b for a, b in pairwise([18, *narrow]))
+    whole = sum(a * b for a, b in pairwise([18, *widths]))
+    assert count <= whole / ratio < count * 1.02
+    options = {"width": 512, "depth": 9, "shrink": ratio}
+    network = build_network(NetworkSpec("mlp_tab", 3, n_inputs=18, options=options))
+    assert sum(w.numel() for w in encoder_weights(network).values()) == count
+
+
+def test_a_shrink_of_one_changes_nothing():
+    assert shrunk_widths(7, [5, 4], 1) == [5, 4]
+
+
+# ---- class weights
+
+
+def test_balanced_class_weights_against_a_loop():
+    labels = torch.tensor([0, 0, 0, 1, 2, 2])
+    weights = balanced_class_weights(labels, 4)
+    assert torch.allclose(weights[:3], torch.tensor([6 / 12, 6 / 4, 6 / 8]))
+    logits = torch.randn(6, 4)
+    each = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+    expected = (weights[labels] * each).sum() / weights[labels].sum()
+    assert torch.allclose(supervised_loss(logits, labels, weights), expected)
+
+
+# ---- rows, names and back
+
+
+ROWS = {
+    "ratio8-shuffled": {"mask": "shuffled"},
+    "ratio8-relative-random": {"score": "relative", "mask": "random"},
+    "ratio8-layerwise": {"score": "layerwise"},
+    "units8": {"structure": "unit"},
+    "ratio8-fresh": {"reinit": "fresh"},
+    "ratio8-trained": {"reinit": "none"},
+    "ratio8-other_seed-fresh-weight_decay0.1": {
+        "mask": "other_seed",
+        "reinit": "fresh",
+        "finetune": {"weight_decay": 0.1},
+    },
+}
+
+
+@pytest.mark.parametrize(("cut", "changes"), ROWS.items())
+def test_a_row_of_controls_has_one_name_and_comes_back_from_it(cut, changes):
+    row = {"kappa": 0.25, "objective": "ilo", "ratios": [8], **changes}
+    method = resolve_row(CONFIG, "row", row, "mlp_tab")
+    assert (method.supernets, method.cuts) == (("kappa0.25-ilo",), (cut,))
+    back = row_of_path(CONFIG, "mlp_tab", "kappa0.25-ilo", cut)
+    assert resolve_row(CONFIG, "row", back, "mlp_tab").cuts == (cut,)
+
+
+def test_class_weights_stand_in_supernet_and_subnetwork():
+    row = {"kappa": 1, "objective": "sup", "class_weights": "balanced"}
+    method = resolve_row(CONFIG, "row", row, "mlp_tab")
+    assert (method.supernets, method.cuts) == (("kappa1-sup-balanced",), ("ratio8-balanced",))
+    point = SimpleNamespace(network="mlp_tab", supernet="kappa1-sup-balanced", seed="0")
+    assert settings.supernet_settings(CONFIG, point)["class_weights"] == "balanced"
+    back = row_of_path(CONFIG, "mlp_tab", "kappa1-sup-balanced", "ratio8-balanced")
+    assert back["class_weights"] == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("network", "augment", "name", "left"),
+    [
+        ("mlp_vis", {"only": ["horiz"]}, "kappa1-ilo-coloroff-grayscoff-resizeoff", ["horiz"]),
+        ("mlp_vis", {"brightness": 0.8}, "kappa1-ilo-brightness0.8", None),
+        ("mlp_tab", {"corruption": 0.3}, "kappa1-ilo-corruption0.3", None),
+    ],
+)
+def test_transforms_are_a_coordinate_of_the_supernet(network, augment, name, left):
+    row = {"kappa": 1, "objective": "ilo", "augment": augment}
+    assert resolve_row(CONFIG, "row", row, network).supernets == (name,)
+    point = SimpleNamespace(network=network, supernet=name, seed="0")
+    chosen = settings.supernet_augment(CONFIG, point)
+    if left is not None:
+        assert list(chosen) == left and chosen["horiz"] == CONFIG["augment"]["vision"]["horiz"]
+    elif network == "mlp_vis":
+        assert chosen["color"]["brightness"] == 0.8 and len(chosen) == 4
+    else:
+        assert chosen == {"corruption": 0.3}
+    assert settings.supernet_settings(CONFIG, point)["epochs"] == 100
+
+
+@pytest.mark.parametrize(
+    ("changes", "fragment"),
+    [
+        ({"augment": {"only": ["horizontal"]}}, "Did you mean 'horiz'?"),
+        ({"augment": {"corruption": 0.3}}, "unknown key 'methods.row.augment.corruption'"),
+        ({"objective": "sup", "augment": {"brightness": 1}}, "sup transforms nothing"),
+    ],
+)
+def test_impossible_transforms_are_named(changes, fragment):
+    row = {"kappa": 1, "objective": "ilo", **changes}
+    with pytest.raises(UserError, match=fragment.replace("?", r"\?")):
+        resolve_row(CONFIG, "row", row, "mlp_vis")
+
+
+def test_another_seeds_mask_needs_another_seed():
+    row = {"kappa": 1, "objective": "ilo", "mask": "other_seed"}
+    with pytest.raises(UserError, match="has one seed only"):
+        resolve_row({**CONFIG, "seeds": [0]}, "row", row, "mlp_tab")
+    config = {**CONFIG, "seeds": [0, 5, 7]}
+    for seed, other in {"0": 5, "5": 7, "7": 0}.items():
+        point = SimpleNamespace(cut="ratio8-other_seed", seed=seed)
+        assert settings.seed_of_mask(config, point) == other
+        assert settings.seed_of_mask(config, SimpleNamespace(cut="ratio8", seed=seed)) == int(seed)
+
+
+@pytest.mark.parametrize("text", [*ROWS, "survivors", "survivors-lr0.01", "ratio1.5", "units16"])
+def test_cuts_print_as_they_are_read(text):
+    assert str(CutName.parse(text)) == text
