@@ -45,9 +45,9 @@ class Learner(Protocol):
     def refit(
         self, parameters: dict[str, Any], found: dict[str, int], seed: int, model: str, **job: Any
     ) -> dict[str, Any]:
-        """Fit on train and valid, write the model; facts about it for the report.
+        """Fit on the rows of `job["parts"]`, write the model; facts about it for the report.
 
-        `job` has the run's name, and its checkpoint (None for learners without torch).
+        `job` also has the run's name, and its checkpoint (None for learners without torch).
         """
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:

@@ -61,8 +61,9 @@ class Learner:
         model: str,
         run: str,
         checkpoint: Checkpoint,
+        parts: tuple[str, ...],
     ) -> dict[str, Any]:
-        rows = joined(self.part("train"), self.part("valid"))
+        rows = joined(*map(self.part, parts))
         fitted = fit(
             from_parameters(parameters, **self.settings),
             rows,

@@ -192,8 +192,9 @@ class Learner:
         model: str,
         run: str,
         checkpoint: Checkpoint,
+        parts: tuple[str, ...],
     ) -> dict[str, Any]:
-        rows = joined(self.part("train"), self.part("valid"))
+        rows = joined(*map(self.part, parts))
         training = self.training(parameters, rows, found["epochs"], seed, run)
         trained = train(training, checkpoint)
         check_weights(run, training.network)

@@ -21,6 +21,7 @@ class RefitJob:
     machine: Machine
     identity: dict[str, Any]  # another run's checkpoint is refused
     checkpoint_s: float = 60.0
+    parts: tuple[str, ...] = ("train", "valid")  # the rows that it is fitted on
 
     def checkpoint(self, method: str, model: str, best: dict[str, Any]) -> Any:
         """Of methods that train with torch; others refit in seconds.
@@ -91,7 +92,7 @@ def refit(
     seed: int,
     job: RefitJob,
 ) -> None:
-    """Fit the best parameters of a study on train and valid, with the rounds or epochs it found."""
+    """Fit the best parameters of a study again, with the rounds or epochs that it found."""
     started = time.monotonic()
     study = read_json(inputs["study"])
     table = Table(inputs)
@@ -110,6 +111,7 @@ def refit(
         output["model"],
         run=job.run,
         checkpoint=checkpoint,
+        parts=job.parts,
     )
     sizes, history = facts.pop("sizes"), facts.pop("history", [])
     report = {
@@ -118,6 +120,7 @@ def refit(
         "method": method,
         "seed": seed,
         "settings": settings,
+        "fitted_on": list(job.parts),
         "parameters": best["parameters"],
         "found": best["found"],
         "flags": best["flags"],

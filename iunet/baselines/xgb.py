@@ -122,7 +122,7 @@ class Learner:
     def refit(
         self, parameters: dict[str, Any], found: dict[str, int], seed: int, model: str, **job: Any
     ) -> dict[str, Any]:
-        rows = self.matrix(parameters["one_hot"], "train", "valid")
+        rows = self.matrix(parameters["one_hot"], *job["parts"])
         booster = xgboost.train(self.fixed(parameters, seed), rows, found["rounds"])
         # XGBoost's own format as bytes: `Booster().load_model(bytearray(array))` reads it.
         raw = np.frombuffer(bytes(booster.save_raw("ubj")), dtype=np.uint8)

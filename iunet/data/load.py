@@ -143,3 +143,4 @@ class TrainingData:
     train: Part
     inputs: Inputs
     valid: Part | None = None
+    validate_every: int = 1  # epochs between two looks at `valid`

@@ -118,8 +118,9 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     changes = {k: v for k, v in parse_changes(name.variant).items() if k in defaults}
     settings = {**defaults, **changes, **coordinates}
     if lasso:
-        return {**settings, "l1": name.l1}
+        return {**settings, "l1": name.l1, "histograms": False}
     settings["weight"] = settings.pop("lambda")
+    settings["histograms"] = config["train"]["histograms"][network_kind(point.network)]
     return settings
 
 
@@ -195,6 +196,11 @@ def study_budget(config: Config, learner: str) -> dict[str, Any]:
     section = config["tuning"][learner]
     each = LEARNERS[learner].hyperparameters if section["per"] == "hyperparameter" else 1
     return {"trials": section["trials"] * each, "minutes": section["minutes"]}
+
+
+def refit_parts(config: Config, learner: str) -> list[str]:
+    """The rows on which a tuned learner is fitted again."""
+    return ["train", "valid"] if config["tuning"]["refit_on"] == "train_valid" else ["train"]
 
 
 def study_folder(config: Config, seed: int | str) -> str:

@@ -15,10 +15,24 @@ def about_cells(bench: Benchmark, cells: list[Cell]) -> dict[str, Any]:
     study = "data set and seed" if config["tuning"]["study_per"] == "seed" else "data set"
     tuned = dict.fromkeys(cell.method.recipe for cell in cells if cell.method.tuned)
     budgets = "; ".join(_budget_text(config, learner) for learner in tuned)
+    notes = [f"Tuning budget per {study}: {budgets}."] if tuned else []
     return {
         "stand_ins": {p: ours for p, ours in config["stand_ins"].items() if ours in datasets},
-        "notes": [f"Tuning budget per {study}: {budgets}."] if tuned else [],
+        "notes": notes + _what_methods_saw(config, cells),
     }
+
+
+def _what_methods_saw(config: dict[str, Any], cells: list[Cell]) -> list[str]:
+    """Rows and class weights, where they differ between methods of one table."""
+    if not any(cell.method.tuned for cell in cells):
+        return []
+    both = config["tuning"]["refit_on"] == "train_valid"
+    rows = "train and valid" if both else "train alone, as the MLP family is"
+    own = "also weighted" if config["train"]["class_weights"] == "balanced" else "not weighted"
+    return [
+        f"XGB, TABN and MLP_TAB+C are fitted on {rows}; the MLP family sees train alone. MLP_TAB+C "
+        f"weights its classes; those of the MLP family are {own}, unless a method's row says so."
+    ]
 
 
 def _budget_text(config: dict[str, Any], learner: str) -> str:

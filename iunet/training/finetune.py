@@ -126,6 +126,7 @@ def fit_subnetwork(
         len(train_part),
         loss,
         validate=None if valid is None else lambda: accuracy(network, inputs, valid),
+        validate_every=data.validate_every,
         generators={"order": stream(settings.seed, "finetune/order", device)},
         lr_at=settings.restarts().lr_at if settings.cycles else None,
         masks=masks,
@@ -162,7 +163,7 @@ def finetune(
     masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
     on_device = on(job.device, masks)
     start = lottery_ticket(_start(inputs, description, settings, job.device), on_device)
-    data = TrainingData(train_part, prepare, valid)
+    data = TrainingData(train_part, prepare, valid, job.validate_every)
     finetuned = fit_subnetwork(network, start, on_device, data, settings, job.run, checkpoint)
     predicted = mean_softmax(network, finetuned.members, prepare, valid).argmax(dim=1)
     write_members(output["weights"], finetuned.members, masks)

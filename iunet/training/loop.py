@@ -38,19 +38,20 @@ class Training:
     batch_size: int
     n_rows: int
     loss: Callable[[Tensor], tuple[Tensor, Parts]]  # of a batch, given its rows' indices
-    validate: Callable[[], float] | None  # accuracy in percent, after each epoch; None: not asked
+    validate: Callable[[], float] | None  # accuracy in percent; None: not asked
     generators: dict[str, Generator]  # `order`, and others that `loss` uses
     lr_at: Callable[[float], float] | None = None  # learning rate at an epoch, with fraction
     masks: dict[str, Tensor] = field(default_factory=dict)  # weights that stay zero where 0
     keep: Callable[[int], dict[str, Tensor]] | None = None  # tensors to keep after an epoch
     scaler: torch.amp.GradScaler | None = None  # 16-bit training on CUDA
     stop: Callable[[int], bool] | None = None  # asked after each epoch: is it enough?
+    validate_every: int = 1  # epochs; the last one is validated in any case
     quiet: bool = False  # no line per epoch: a search trains hundreds of networks
 
 
 @dataclass
 class Trained:
-    history: list[dict[str, float]]  # per epoch: loss, its parts, validation accuracy if asked
+    history: list[dict[str, float]]  # per epoch: loss, its parts, validation accuracy now and then
     kept: dict[str, Tensor]  # what `keep` returned
     seconds: float  # of training, over all interruptions
     resumed_at: list[int]  # epochs at which a checkpoint was taken up
@@ -88,7 +89,10 @@ def train(training: Training, checkpoint: Checkpoint | None = None) -> Trained:
             began = time.monotonic()
             losses = _train_epoch(training, epoch, masked, progress)
             entry = {"epoch": epoch + 1, **losses}
-            if training.validate is not None:
+            last = epoch + 1 == training.epochs
+            if training.validate is not None and (
+                last or (epoch + 1) % training.validate_every == 0
+            ):
                 entry["valid_accuracy"] = training.validate()
             trained.history.append(entry)
             if training.keep is not None:
@@ -98,7 +102,6 @@ def train(training: Training, checkpoint: Checkpoint | None = None) -> Trained:
             progress.epoch(entry, trained.seconds, epoch_s)
             if training.stop is not None and training.stop(epoch):
                 break
-            last = epoch + 1 == training.epochs
             if checkpoint is not None and not last and (stop.asked or checkpoint.due()):
                 save(training, checkpoint, trained)
                 stop.obey(training.run, epoch + 1)

@@ -51,6 +51,7 @@ class SupernetSettings:
     l1: float = 0.0  # β-LASSO
     beta: float = 0.0  # β-LASSO: weights below β · l1 become zero
     class_weights: str = "unweighted"  # or balanced: of L_sup
+    histograms: bool = True  # of magnitudes after every epoch (figure 3), or after the last alone
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Supernet:
     """What the training of a supernet came to."""
 
     state: dict[str, Tensor]
-    histograms: Tensor  # counts of |θ| [epochs + 1, bins], before training and after every epoch
+    histograms: Tensor  # counts of |θ| [times, bins]: before training and after (every) epoch
     trained: Trained
     failed: str | None = None  # why the weights are no result, if they are none
 
@@ -100,6 +101,11 @@ def fit_supernet(
             class_weights,
         )
 
+    def keep(epoch: int) -> dict[str, Tensor]:
+        if not settings.histograms and epoch + 1 < settings.epochs:
+            return {}
+        return {f"histogram/{epoch + 1}": magnitude_histogram(weights)}
+
     training = Training(
         run,
         network,
@@ -109,9 +115,10 @@ def fit_supernet(
         len(train_part),
         loss,
         validate=None if valid is None else lambda: accuracy(network, inputs, valid),
+        validate_every=data.validate_every,
         generators=generators,
         lr_at=cosine_to_zero(settings.lr, settings.epochs) if lasso else None,
-        keep=lambda epoch: {f"histogram/{epoch + 1}": magnitude_histogram(weights)},
+        keep=keep,
     )
     failed = None
     try:
@@ -126,7 +133,7 @@ def fit_supernet(
         for tensor in network.state_dict().values():
             tensor.zero_()
     histograms |= trained.kept
-    counts = [histograms[f"histogram/{epoch}"].cpu() for epoch in range(len(histograms))]
+    counts = [counts.cpu() for counts in histograms.values()]
     return Supernet(state_tensors(network), torch.stack(counts), trained, failed)
 
 
@@ -145,7 +152,7 @@ def train_supernet(
     supernet = fit_supernet(
         build_network(NetworkSpec(**description["network"])).to(job.device),
         read_tensors(inputs["initial"], job.device),
-        TrainingData(train_part, prepare, valid),
+        TrainingData(train_part, prepare, valid, job.validate_every),
         settings,
         job.run,
         checkpoint,

@@ -89,6 +89,7 @@ rule refit:
     params:
         *code("refit", learner_module),
         **provenance("refit"),
+        parts=by("learner", settings.refit_parts),
         settings=by("learner", settings.learner_settings),
     message:
         "Fitting the tuned {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"

@@ -111,8 +111,14 @@ def training_job(snakemake: Any) -> Any:
     from iunet.training.support.job import Job
 
     device = torch_device(snakemake)
-    checkpoint_s = snakemake.config["train"]["checkpoint_s"]
-    return Job(run_name(snakemake), device, identity(snakemake), checkpoint_s)
+    train = snakemake.config["train"]
+    return Job(
+        run_name(snakemake),
+        device,
+        identity(snakemake),
+        train["checkpoint_s"],
+        train["validate_every"],
+    )
 
 
 def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:

@@ -18,5 +18,6 @@ refit(
         # Of the study its result counts: the file also holds times, which differ.
         identity(snakemake, without=["study"]),
         snakemake.config["train"]["checkpoint_s"],
+        tuple(snakemake.params.parts),
     ),
 )

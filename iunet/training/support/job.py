@@ -24,6 +24,7 @@ class Job:
     device: torch.device
     identity: dict[str, Any]  # what makes this run this run: another one's checkpoint is refused
     checkpoint_s: float = 60.0  # seconds between checkpoints
+    validate_every: int = 1  # epochs between two validations, for the log
     started: float = field(default_factory=time.monotonic)
 
     def checkpoint(self, beside: str | Path, name: str) -> Checkpoint:
