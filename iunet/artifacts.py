@@ -195,6 +195,7 @@ def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metad
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     said = {
         "file": Path(path).name,
+        "content": _json_digest(metadata),
         "sha256": {name: _array_digest(array) for name, array in contiguous.items()},
         **_provenance,
     }
@@ -215,15 +216,22 @@ def read_arrays_and_metadata(
     """The arrays, once they are found to be as they were written, and what `write_arrays` got."""
     with _opened(path) as (file, header):
         arrays = {name: file.get_tensor(name) for name in names or file.keys()}
-    checksums = (header.pop(PROVENANCE, None) or {}).get("sha256", {})
+    said = header.pop(PROVENANCE, None)
+    if isinstance(said, dict) and said.get("content") != _json_digest(header):
+        raise UserError(f"{path} is damaged: its header does not fit its checksum. {AGAIN}")
+    checksums = said.get("sha256", {}) if isinstance(said, dict) else {}
     for name, array in arrays.items():
-        if name in checksums and _array_digest(array) != checksums[name]:
+        if said is not None and checksums.get(name) != _array_digest(array):
             raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
+    if not names and set(arrays) != set(checksums) and said is not None:
+        raise UserError(f"{path} is damaged: it has not the arrays that it should have. {AGAIN}")
     return arrays, header
 
 
 def _array_digest(array: np.ndarray) -> str:
-    return hashlib.sha256(array.reshape(-1).view("u1")).hexdigest()
+    digest = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    digest.update(array.reshape(-1).view("u1"))
+    return digest.hexdigest()
 
 
 def _arrays_provenance(path: str | os.PathLike) -> Any:

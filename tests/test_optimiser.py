@@ -12,14 +12,14 @@ from iunet.training.finetune import make_optimiser as finetune_optimiser
 from iunet.training.supernet import SupernetSettings
 from iunet.training.supernet import make_optimiser as supernet_optimiser
 
-SPEC = NetworkSpec("mlp_tab", 3, n_inputs=7, width=33, depth=2)  # 33: no multiple of a vector
+NETWORK = NetworkSpec("mlp_tab", 3, n_inputs=7, width=33, depth=2)  # 33: no multiple of a vector
 STEPS = 12
 LR = 0.125
 
 
 def network():
     torch.manual_seed(0)
-    return build_network(SPEC)
+    return build_network(NETWORK)
 
 
 def supernet(of, momentum=0.9, nesterov=True):
@@ -47,7 +47,7 @@ def weights_after(make, overflows=(), scaled=True, resume_after=None, **settings
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16, enabled=scaled)
     draws = torch.Generator().manual_seed(1)
     for step in range(STEPS):
-        x = torch.randn(8, SPEC.n_inputs, generator=draws)
+        x = torch.randn(8, NETWORK.n_inputs, generator=draws)
         loss = torch.nn.functional.cross_entropy(trained(x), torch.arange(8) % 3)
         optimiser.zero_grad()
         scaler.scale(loss).backward()
