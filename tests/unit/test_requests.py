@@ -19,7 +19,7 @@ from iunet.runs.requests import (
     trials_requests,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 RESULTS = Results("results", (0, 1), {"nomao": "not in the mirror"})

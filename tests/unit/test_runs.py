@@ -30,7 +30,7 @@ from iunet.runs.names import (
     variant_text,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 

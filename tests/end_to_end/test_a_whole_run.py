@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import NOTHING, TEST_CONFIG, Workdir, planned_jobs, read_csv
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from toy_run import Toy, result
 
 KILLS = 12  # per stage
-PROGRAM = Path(__file__).with_name("toy_run.py")
+PROGRAM = Path(__file__).parents[1] / "helpers" / "toy_run.py"
 
 
 @pytest.mark.parametrize("stage", ["supernet", "finetune"])

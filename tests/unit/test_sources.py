@@ -20,7 +20,7 @@ from iunet.data.sources.embedded import PHOTO_DIGITS, TABLES, photo_digits
 from iunet.errors import UserError
 
 OFFLINE = SourceSettings()
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def get_table(tmp_path, dataset: Dataset, settings=OFFLINE):

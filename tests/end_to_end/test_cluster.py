@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from conftest import Workdir
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "profiles" / "slurm"
-HELPERS = ROOT / "tests" / "slurm"
+HELPERS = ROOT / "tests" / "helpers" / "slurm"
 NEEDED = ("slurmctld", "slurmd", "munged", "sbatch", "scancel")
 
 # The table: wine × three methods × one seed.

@@ -21,7 +21,7 @@ from iunet.machine import gpu_slot, resources
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 IMAGES = Data(40_000, 10_000, 10_000, 3 * 32**2, 10, 32)
 ILO = {"epochs": 100, "batch_size": 128, "objective": "ilo"}
@@ -99,13 +99,13 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
     toy.initialise()
     code = (
         f"import sys; sys.argv = ['', {str(toy.folder)!r}, 'supernet']; import re, runpy\n"
-        f"runpy.run_path({str(ROOT / 'tests' / 'toy_run.py')!r}, run_name='__main__')\n"
+        f"runpy.run_path({str(ROOT / 'tests' / 'helpers' / 'toy_run.py')!r}, run_name='__main__')\n"
         # Not getrusage: there a process inherits the peak of the one that started it.
         "status = open('/proc/self/status').read()\n"
         "print('peak', int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) / 1000)"
     )
     began = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'helpers'}"}
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
@@ -242,7 +242,7 @@ def test_sigterm_saves_the_epoch_and_the_next_start_continues(tmp_path):
     folder = toy.folder / "supernet"
 
     def start() -> subprocess.Popen:
-        command = [sys.executable, ROOT / "tests" / "toy_run.py", toy.folder, "supernet"]
+        command = [sys.executable, ROOT / "tests" / "helpers" / "toy_run.py", toy.folder, "supernet"]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     whole = start()

@@ -11,7 +11,7 @@ import yaml
 from iunet.errors import UserError
 from iunet.page.decisions import with_decisions
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 METHOD = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
 DECISIONS = ROOT / "reports" / "decisions.yaml"
 WORKS = r"Kadra et al\. 2021|ShrinkBench|Neyshabur 2020|Chen et al\. 2020|Bahri et al\. 2021"

@@ -14,7 +14,7 @@ import yaml
 
 from iunet.paper import paper_table
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 METRICS = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]
 TABULAR = {
     "dense": "MLP_TAB",

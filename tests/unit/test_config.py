@@ -21,7 +21,7 @@ from iunet.runs.config import (
     unavailable,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])

@@ -309,7 +309,7 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
     digests = []
     for leave_out in (True, False):
         code = (
-            f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+            f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / "helpers")!r})\n"
             "from pathlib import Path; from toy_run import Toy, result; import torch\n"
             "from iunet.machine.compiler import leave_out_compiler\n"
             "torch.set_num_threads(1)\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from iunet.evaluation import locality as module
 from iunet.evaluation.locality import locality, selectivity
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def slow_locality(mask: np.ndarray) -> tuple[float | None, int]:

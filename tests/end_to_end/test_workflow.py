@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from conftest import NOTHING, TEST_CONFIG, planned_jobs, read_csv
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 # ---- planning

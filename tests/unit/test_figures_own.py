@@ -20,7 +20,7 @@ from iunet.figures.densities import draw_densities, write_densities
 from iunet.figures.scores import draw_scores, write_scores
 from iunet.figures.style import LOOKS, PAGE_WIDTH, SMALL, new_figure
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_light_modules_do_not_load_seaborn():

@@ -41,7 +41,7 @@ from iunet.labels import (
     supernet_point,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 METHODS = {
     "omp": "kappa1-sup",
     "iunet_no_ilo": "kappa0.25-sup",

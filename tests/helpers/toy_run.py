@@ -1,6 +1,6 @@
 """A small data set and the stages on it, as functions; also a program, for tests that kill it.
 
-python tests/toy_run.py FOLDER {supernet|finetune}
+python tests/helpers/toy_run.py FOLDER {supernet|finetune}
 """
 
 from __future__ import annotations
