@@ -47,31 +47,24 @@ def frame_of(*rows: dict[str, Any]):
     return make_frame(list(rows))
 
 
-def evaluation(seed=0, dataset="vehicle", network="mlp_tab", cuts=("ratio2", "ratio8")):
-    """The report of a supernet with subnetworks; the subnetwork of ratio r scores 80 + r."""
-    consistency = {"feat": {"same": 60.0, "distinct_labels": 4}}
-    supernet = {"stage": "supernet", "ratio": 1, "failed": None, "metrics": metrics(70.0)}
-    results = [supernet | {"consistency": consistency, "sizes": SIZES, "disconnected": False}]
-    for cut in cuts:
-        ratio = float(cut.removeprefix("ratio"))
-        results.append(
-            {
-                "stage": "subnetwork",
-                "name": cut,
-                "ratio": ratio,
-                "failed": None,
-                "metrics": metrics(80.0 + ratio),
-                "consistency": {"feat": {"same": 90.0 + ratio, "distinct_labels": 2}},
-                "sizes": SIZES,
-                "disconnected": ratio == 8,
-                "overlap_with_initial_mask": 0.5,
-            }
-        )
-    return {"dataset": dataset, "network": {"name": network}, "seed": seed, "results": results}
+def evaluation(stage="subnetwork", ratio=8.0, seed=0, dataset="vehicle", network="mlp_tab"):
+    """The report of one network; the subnetwork of ratio r scores 80 + r, all else 70."""
+    head = {"dataset": dataset, "network": {"name": network}, "seed": seed, "stage": stage}
+    head |= {"failed": None, "sizes": SIZES, "disconnected": False}
+    if stage != "subnetwork":
+        consistency = {"feat": {"same": 60.0, "distinct_labels": 4}}
+        return head | {"ratio": 1, "metrics": metrics(70.0), "consistency": consistency}
+    return head | {
+        "ratio": ratio,
+        "metrics": metrics(80.0 + ratio),
+        "consistency": {"feat": {"same": 90.0 + ratio, "distinct_labels": 2}},
+        "disconnected": ratio == 8,
+        "overlap_with_initial_mask": 0.5,
+    }
 
 
-def selection(chosen=("kappa0.25-ilo", "ratio8"), failed=None, **changes):
-    """A selection with two candidates of one supernet."""
+def choice(chosen=("kappa0.25-ilo", "ratio8"), failed=None, **changes):
+    """A choice between two candidates of one supernet."""
     candidates = [
         {"supernet": "kappa0.25-ilo", "cut": cut, "ratio": ratio, "mean": 80.0, "failed": failed}
         for cut, ratio in (("ratio2", 2.0), ("ratio8", 8.0))
@@ -88,16 +81,17 @@ def write(folder: Path, name: str, content: dict[str, Any]) -> str:
     return str(path)
 
 
-def request(evaluations: dict[str, str], kind="cut", **changes) -> dict[str, Any]:
+def request(evaluations: dict[str, str], stage="subnetwork", **changes) -> dict[str, Any]:
     content = {
         "dataset": "vehicle",
         "network": "mlp_tab",
         "method": "iunet",
         "seed": 0,
-        "kind": kind,
+        "stage": stage,
         "evaluations": evaluations,
-        "selection": None,
-        "own_selection": False,
+        "supernets": {},
+        "choice": None,
+        "own_choice": False,
         "cut": None,
         "missing": None,
     }

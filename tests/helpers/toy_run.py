@@ -5,7 +5,6 @@ python tests/helpers/toy_run.py FOLDER {supernet|finetune}
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from pathlib import Path
@@ -14,13 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from iunet.artifacts import write_arrays, write_json
+from iunet.artifacts import read_json, write_arrays, write_json
 from iunet.data.preprocess import Numeric, Preprocessing
+from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
 from iunet.method.pruning import prune_supernet
 from iunet.training.finetune import FinetuneSettings, finetune
 from iunet.training.initial import write_initial
 from iunet.training.supernet import SupernetSettings, train_supernet
 from iunet.training.support.environment import set_up_torch
+from iunet.training.support.job import Job
 
 AUGMENT = {"corruption": 0.6}
 NETWORK = {"width": 16, "depth": 2}
@@ -87,55 +88,66 @@ class Toy:
         }
 
     def initialise(self, seed: int = 0) -> None:
-        output = {key: self.path(f"initial/{key}") for key in ("weights", "description")}
-        write_initial("mlp_tab", NETWORK, self.path("split.json"), "torch_default", seed, output)
+        network = {"name": "mlp_tab", "options": NETWORK}
+        output = self.files("initial", "weights", "description")
+        write_initial(self.path("split.json"), output, network, "torch_default", seed)
 
     def supernet(self, to: str = "supernet", checkpoint_s: float = 0, **changes: Any) -> Path:
         settings = SUPERNET | changes
-        names = ("weights", "histograms", "report")
         train_supernet(
             self.inputs(),
-            {name: self.path(f"{to}/{name}") for name in names},
-            f"toy/{to}",
+            self.files(to, "weights", "histograms", "report"),
             SupernetSettings(**settings),
             AUGMENT,
-            torch.device("cpu"),
-            {"settings": settings},
-            checkpoint_s,
+            job(f"toy/{to}", settings, checkpoint_s),
         )
         return self.folder / to
 
     def prune(self, ratio: float | None, supernet: str = "supernet") -> None:
-        prune_supernet(
-            self.path(f"{supernet}/weights"),
-            self.path(f"{supernet}/report"),
-            self.path("initial/weights"),
-            self.path("initial/description"),
-            ratio,
-            "toy",
-            {key: self.path(f"mask/{key}") for key in ("mask", "report")},
-        )
+        trained = self.files(supernet, "weights", "report")
+        inputs = {"supernet": trained["weights"], "supernet_report": trained["report"]}
+        prune_supernet(self.inputs(**inputs), self.files("mask", "mask", "report"), "toy", ratio)
 
     def finetune(
-        self, to: str = "finetune", dense: bool = False, checkpoint_s: float = 0, **changes
-    ):
+        self, to: str = "finetune", dense: bool = False, checkpoint_s: float = 0, **changes: Any
+    ) -> Path:
         settings = FINETUNE | changes
-        mask = {"mask": self.path("mask/mask"), "mask_report": self.path("mask/report")}
         finetune(
-            self.inputs(**({} if dense else mask)),
-            {name: self.path(f"{to}/{name}") for name in ("weights", "report")},
-            f"toy/{to}",
+            self.inputs(**({} if dense else self.mask_files())),
+            self.files(to, "weights", "predictions", "report"),
             FinetuneSettings(**settings),
-            torch.device("cpu"),
-            {"settings": settings},
-            checkpoint_s,
+            job(f"toy/{to}", settings, checkpoint_s),
         )
         return self.folder / to
+
+    def evaluate(self, of: str = "finetune") -> dict[str, Any]:
+        """Of a fine-tuned subnetwork; of the supernet; of a dense network."""
+        output, device = self.path(f"evaluation-{of}"), torch.device("cpu")
+        weights = {"weights": self.path(f"{of}/weights")}
+        if of == "supernet":
+            inputs = {"supernet": weights["weights"], "supernet_report": self.path(f"{of}/report")}
+            evaluate_supernet(self.inputs(**inputs), output, "toy", AUGMENT, device)
+        elif of == "dense":
+            evaluate_dense(self.inputs(**weights), output, "toy", device)
+        else:
+            inputs = self.inputs(**weights, **self.mask_files())
+            evaluate_subnetwork(inputs, output, "toy", AUGMENT, device)
+        return read_json(output)
+
+    def files(self, folder: str, *names: str) -> dict[str, str]:
+        return {name: self.path(f"{folder}/{name}") for name in names}
+
+    def mask_files(self) -> dict[str, str]:
+        return {"mask": self.path("mask/mask"), "mask_report": self.path("mask/report")}
+
+
+def job(run: str, settings: dict[str, Any], checkpoint_s: float) -> Job:
+    return Job(run, torch.device("cpu"), {"settings": settings}, checkpoint_s)
 
 
 def result(folder: Path) -> dict[str, Any]:
     """What must not depend on interruptions: the weights' bytes, and the report but for times."""
-    report = json.loads((folder / "report").read_text())
+    report = read_json(folder / "report")
     report.pop("times")
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "report"}
     return {"files": files, "report": report | {"run": ""}}

@@ -242,7 +242,12 @@ def test_sigterm_saves_the_epoch_and_the_next_start_continues(tmp_path):
     folder = toy.folder / "supernet"
 
     def start() -> subprocess.Popen:
-        command = [sys.executable, ROOT / "tests" / "helpers" / "toy_run.py", toy.folder, "supernet"]
+        command = [
+            sys.executable,
+            ROOT / "tests" / "helpers" / "toy_run.py",
+            toy.folder,
+            "supernet",
+        ]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     whole = start()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
-from toy_run import AUGMENT, Toy
+from toy_run import Toy
 
-from iunet.artifacts import read_arrays
-from iunet.evaluation.evaluate import evaluate_supernet
+from iunet.artifacts import read_arrays, read_json
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 
 LASSO = {"objective": "lasso", "l1": 1e-3, "beta": 50, "lr": 0.1, "weight": 0.0}
@@ -61,24 +58,17 @@ def stages(toy: Toy) -> tuple[dict, dict, dict]:
     """Prune, fine-tune and evaluate; their reports."""
     toy.prune(None)
     toy.finetune()
-    subnetwork = {
-        "name": "survivors",
-        "weights": toy.path("finetune/weights"),
-        "mask": toy.path("mask/mask"),
-        "mask_report": toy.path("mask/report"),
-    }
-    reports = {"supernet_report": toy.path("supernet/report")}
-    inputs = toy.inputs(supernet=toy.path("supernet/weights"), **reports)
-    device = torch.device("cpu")
-    evaluate_supernet(inputs, [subnetwork], toy.path("evaluation"), "r", AUGMENT, {}, device)
-    names = ("mask/report", "finetune/report", "evaluation")
-    return tuple(json.loads((toy.folder / name).read_text()) for name in names)
+    return (
+        read_json(toy.path("mask/report")),
+        read_json(toy.path("finetune/report")),
+        toy.evaluate(),
+    )
 
 
 def test_survivors_are_fine_tuned_and_evaluated(toy):
     toy.supernet(**LASSO)
     weights = read_arrays(toy.path("supernet/weights"))
-    report, tuned, evaluated = stages(toy)
+    report, tuned, subnetwork = stages(toy)
     zeros = sum((weights[layer["weight"]] == 0).sum() for layer in report["layers"])
     assert 0 < zeros == report["encoder_weights"] - report["kept_weights"]
     smallest = min(
@@ -86,15 +76,11 @@ def test_survivors_are_fine_tuned_and_evaluated(toy):
         for layer in report["layers"]
     )
     assert smallest >= 0.05 * (1 - 1e-6)
-    subnetwork = evaluated["results"][1]
-    assert (subnetwork["name"], subnetwork["ratio"], subnetwork["failed"]) == (
-        "survivors",
-        None,
-        None,
-    )
+    assert (subnetwork["stage"], subnetwork["ratio"]) == ("subnetwork", None)
+    assert subnetwork["failed"] is None
     assert subnetwork["metrics"]["test_accuracy"] > 60
     assert subnetwork["sizes"]["kept_encoder_weights"] == report["kept_weights"]
-    assert tuned["metrics"]["valid_accuracy"] > 60
+    assert tuned["history"][-1]["valid_accuracy"] > 60
 
 
 @pytest.mark.parametrize(
@@ -105,7 +91,14 @@ def test_survivors_are_fine_tuned_and_evaluated(toy):
 def test_a_failed_run_is_reported_by_every_stage(toy, changes, reason):
     toy.supernet(**LASSO | changes)
     report, tuned, evaluated = stages(toy)
-    for failed in (report["failed"], tuned["failed"], evaluated["results"][1]["failed"]):
+    for failed in (report["failed"], tuned["failed"], evaluated["failed"]):
         assert reason in failed
-    assert tuned["metrics"] == {} == evaluated["results"][1]["metrics"]
-    assert read_arrays(toy.path("finetune/weights")) == {}
+    assert (tuned["history"], evaluated["metrics"], evaluated["consistency"]) == ([], {}, {})
+    for name in ("weights", "predictions"):
+        assert read_arrays(toy.path(f"finetune/{name}")) == {}
+    supernet = toy.evaluate("supernet")
+    assert (
+        supernet["failed"] is None
+        if reason == "every weight died"
+        else reason in supernet["failed"]
+    )

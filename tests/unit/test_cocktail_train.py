@@ -17,7 +17,7 @@ from iunet.baselines.cocktail.train import fit, load_model, predict_probabilitie
 from iunet.data.load import Part, TabularInputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.errors import UserError
-from iunet.training.loop import predict
+from iunet.scoring.prediction import predict
 from iunet.training.support.checkpoint import Checkpoint
 
 CPU = torch.device("cpu")
@@ -220,7 +220,7 @@ def test_resumed_fit_ends_with_the_same_bits(table, tmp_path, branch, augmentati
     # One end of a cycle (epoch 2) lies before the interruptions, and Lookahead's counter within k.
     changes = STRONG | AUGMENTED[augmentation] | {"branch": branch, "cycles": 2}
     whole = table.fit(**changes)
-    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", {"run": "toy"})
+    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", {"run": "toy"}, every_s=0)
     for epochs in (2, 1):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
             interrupt_after(patch, epochs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,16 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from torch import nn
-from toy_run import AUGMENT, Toy
+from toy_run import Toy
 
+from iunet.artifacts import read_json, write_arrays, write_json
 from iunet.data.load import Part
 from iunet.errors import UserError
-from iunet.evaluation.consistency import consistency, set_batchnorm_statistics
-from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
+from iunet.evaluation.choice import Candidate, choose, write_choice
+from iunet.evaluation.consistency import consistency
 from iunet.evaluation.sizes import sizes
-from iunet.method.choice import choose, select
 from iunet.networks.network import NetworkSpec, build_network, initialise
 from iunet.scoring.metrics import classification_metrics
+from iunet.training.statistics import set_batchnorm_statistics
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")
@@ -134,8 +133,10 @@ def test_convolutions_are_used_at_every_pixel():
 
 def candidate(name: str, mean: float | None, failed: str | None = None) -> dict:
     supernet, _, cut = name.rpartition("/")
+    facts = {"supernet": supernet, "cut": cut, "mean": mean, "failed": failed}
+    l1 = float(supernet.partition("lasso")[2] or 0) or None
     ratio = None if cut == "survivors" else float(cut.removeprefix("ratio"))
-    return {"supernet": supernet, "cut": cut, "ratio": ratio, "mean": mean, "failed": failed}
+    return {**facts, "ratio": ratio, "l1": l1}
 
 
 @pytest.mark.parametrize(
@@ -159,81 +160,75 @@ def test_what_is_chosen(candidates, best):
 
 
 def test_the_stage_that_chooses(tmp_path):
-    def report(name: str, **content) -> str:
-        path = tmp_path / name
-        path.write_text(json.dumps(content))
-        return str(path)
+    labels = np.repeat([0, 1], 10)
+    write_arrays(tmp_path / "valid", {"labels": labels})
 
-    def good(name: str, score: float) -> str:
-        return report(name, failed=None, metrics={"valid_accuracy": score})
+    def fine_tuned(name: str, right: int, failed: str | None = None) -> str:
+        """The path of both files; `right` of 20 predictions are right."""
+        write_json(tmp_path / f"{name}.report", {"failed": failed})
+        predicted = np.where(np.arange(20) < right, labels, 1 - labels)
+        write_arrays(tmp_path / f"{name}.labels", {} if failed else {"predicted": predicted})
+        return str(tmp_path / name)
+
+    def of(cut: str, *names: str) -> Candidate:
+        reports, predictions = (
+            {seed: f"{name}.{ending}" for seed, name in enumerate(names)}
+            for ending in ("report", "labels")
+        )
+        return Candidate("s", cut, float(cut.removeprefix("ratio")), None, reports, predictions)
 
     candidates = [
-        {"supernet": "s", "cut": "ratio2", "reports": {0: good("a", 80.0), 1: good("b", 90.0)}},
-        {
-            "supernet": "s",
-            "cut": "ratio4",
-            "reports": {0: good("c", 99.0), 1: report("d", failed="died", metrics={})},
-        },
+        of("ratio2", fine_tuned("a", 16), fine_tuned("b", 18)),
+        of("ratio4", fine_tuned("c", 20), fine_tuned("d", 0, failed="died")),
     ]
     facts = {"dataset": "wine", "network": "mlp_tab", "method": "omp"}
-    select(candidates, "accuracy", facts, tmp_path / "out")
-    content = json.loads((tmp_path / "out").read_text())
+
+    def chosen(*among: Candidate, metric: str = "accuracy") -> dict:
+        write_choice(list(among), tmp_path / "valid", metric, facts, tmp_path / "out")
+        return read_json(tmp_path / "out")
+
+    content = chosen(*candidates)
+    assert content["metric"] == "valid_accuracy" and facts.items() <= content.items()
     assert content["chosen"] == {"supernet": "s", "cut": "ratio2", "ratio": 2.0}
     assert content["candidates"][0]["per_seed"] == {"0": 80.0, "1": 90.0}
+    assert content["candidates"][0]["mean"] == 85.0
     assert content["candidates"][1]["failed"] == "died (seed 1)"
-    select(candidates[1:], "accuracy", facts, tmp_path / "out")
-    assert json.loads((tmp_path / "out").read_text())["chosen"] is None
-    with pytest.raises(UserError, match="has no metric 'valid_f1'"):
-        select(candidates, "f1", facts, tmp_path / "out")
+    assert chosen(candidates[1])["chosen"] is None
+    # Of the second class 6 and 8 of 10 are right; the swapped metric divides by what is predicted.
+    swapped = chosen(candidates[0], metric="swapped_balanced_accuracy")["candidates"][0]
+    assert swapped["per_seed"]["0"] == pytest.approx(100 * (10 / 14 + 1) / 2)
+    write_arrays(tmp_path / "a.labels", {"predicted": labels[:9]})
+    with pytest.raises(UserError, match="has 9 predictions, but there are 20 validation rows"):
+        chosen(*candidates)
 
 
-# ---- the stage
+# ---- the stages
 
 
-def test_evaluate_stage(tmp_path):
+def test_evaluate_stages(tmp_path):
     toy = Toy(tmp_path / "toy")
     toy.initialise()
     toy.supernet()
     toy.prune(4)
     toy.finetune()
-    subnetwork = {
-        "name": "ratio4",
-        "weights": toy.path("finetune/weights"),
-        "mask": toy.path("mask/mask"),
-        "mask_report": toy.path("mask/report"),
-    }
-    reports = {"supernet_report": toy.path("supernet/report")}
-    inputs = toy.inputs(supernet=toy.path("supernet/weights"), **reports)
-    arguments = (
-        inputs,
-        [subnetwork],
-        toy.path("evaluation"),
-        "r",
-        AUGMENT,
-        {},
-        torch.device("cpu"),
-    )
-    evaluate_supernet(*arguments)
-    first = (toy.folder / "evaluation").read_bytes()
-    evaluate_supernet(*arguments)
-    assert (toy.folder / "evaluation").read_bytes() == first
-    supernet, pruned = json.loads(first)["results"]
-    assert (supernet["stage"], supernet["ratio"], pruned["ratio"]) == ("supernet", 1, 4.0)
+    supernet, pruned = toy.evaluate("supernet"), toy.evaluate()
+    assert (supernet["stage"], supernet["ratio"]) == ("supernet", 1)
+    assert (pruned["stage"], pruned["ratio"]) == ("subnetwork", 4.0)
+    assert (pruned["dataset"], pruned["seed"], pruned["failed"]) == ("toy", 0, None)
     assert pruned["metrics"]["test_accuracy"] > 80
-    reported = json.loads((toy.folder / "finetune" / "report").read_text())["metrics"]
-    for name, value in reported.items():
-        assert pruned["metrics"][name] == value
     assert pruned["sizes"]["kept_encoder_weights"] == 84
     assert set(pruned["consistency"]) == {"feat"}
     assert supernet["consistency"] != pruned["consistency"]
+    for of in ("supernet", "finetune"):
+        first = (toy.folder / f"evaluation-{of}").read_bytes()
+        toy.evaluate(of)
+        assert (toy.folder / f"evaluation-{of}").read_bytes() == first
 
 
 def test_evaluate_dense_stage(tmp_path):
     toy = Toy(tmp_path / "toy")
     toy.initialise()
     toy.finetune("dense", dense=True)
-    inputs = toy.inputs(weights=toy.path("dense/weights"))
-    evaluate_dense(inputs, toy.path("evaluation"), "r", {}, torch.device("cpu"))
-    (result,) = json.loads((toy.folder / "evaluation").read_text())["results"]
+    result = toy.evaluate("dense")
     assert result["stage"] == "dense" and result["sizes"]["members"] == 3
     assert result["metrics"]["test_balanced_accuracy"] > 80

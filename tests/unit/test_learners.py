@@ -13,11 +13,11 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from iunet.artifacts import write_arrays, write_json
 from iunet.baselines import mlp_c, tabnet, xgb
+from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
-from iunet.baselines.tuning import refit, summarise_study, tune
+from iunet.baselines.tuning import RefitJob, refit, summarise_study, tune
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.evaluation.tuned import evaluate_tuned
-from iunet.runs.names import TUNED
 
 SETTINGS = {
     "xgb": {"max_rounds": 30, "max_rounds_dart": 10, "trial_minutes": None},
@@ -83,11 +83,11 @@ def test_tabnet_space(name):
     assert distributions(tabnet.suggest)[name] == TABNET_SPACE[name]
 
 
-@pytest.mark.parametrize("method", TUNED)
+@pytest.mark.parametrize("method", LEARNERS)
 def test_the_number_of_hyperparameters(method):
     """D of the 40·D trials."""
     found = distributions(learner_module(method).suggest)
-    assert len(found) == TUNED[method]
+    assert len(found) == LEARNERS[method].hyperparameters
 
 
 def test_rate_drop_is_asked_for_with_dart_only():
@@ -146,7 +146,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("method", TUNED)
+@pytest.mark.parametrize("method", LEARNERS)
 @pytest.mark.parametrize("unseen", [False, True], ids=["plain", "unseen labels and categories"])
 def test_stages(tmp_path, method, unseen):
     """Tune, refit and evaluate; the same again gives the same predictions."""
@@ -165,13 +165,13 @@ def test_stages(tmp_path, method, unseen):
         summarise_study({"dataset": "toy", "method": method}, **study, output=summary)
         output = {name: str(folder / name) for name in ("model", "report")}
         inputs_of_refit = inputs | {"study": summary["study"]}
-        refit(method, inputs_of_refit, output, "r", settings, 0, CPU, {"r": repeat}, 60)
+        refit(method, inputs_of_refit, output, settings, 0, RefitJob("r", CPU, {"r": repeat}))
         inputs_of_test = {k: p for k, p in files.items() if k not in ("train", "valid")} | output
         evaluate_tuned(method, inputs_of_test, str(folder / "evaluation"), "r", settings, CPU)
         evaluations.append((folder / "evaluation").read_bytes())
         assert not list(folder.glob("*.checkpoint"))
     assert evaluations[0] == evaluations[1]
-    (result,) = json.loads(evaluations[0])["results"]
+    result = json.loads(evaluations[0])
     assert set(result["metrics"]) == {
         "valid_balanced_accuracy",
         "test_accuracy",
@@ -182,7 +182,7 @@ def test_stages(tmp_path, method, unseen):
     assert result["metrics"]["valid_balanced_accuracy"] == chosen["valid_balanced_accuracy"]
 
 
-@pytest.mark.parametrize("method", TUNED)
+@pytest.mark.parametrize("method", LEARNERS)
 def test_it_learns(tmp_path, method):
     table = Table(write_table(tmp_path / "data", n_train=300))
     longer = {"xgb": {}, "tabnet": {"max_epochs": 60}, "mlp_c": {"first_cycle_epochs": 20}}
@@ -273,7 +273,7 @@ def test_tabnet_with_more_batch_than_rows_trains(tmp_path):
     rows = learner.part("train")
     training = learner.training(GOOD["tabnet"], rows, 1, 0, "r")
     before = [parameter.detach().clone() for parameter in training.network.parameters()]
-    tabnet.train(training, None, 0.0)
+    tabnet.train(training, None)
     after = list(training.network.parameters())
     assert any(not torch.equal(old, new) for old, new in zip(before, after, strict=True))
 
@@ -303,9 +303,7 @@ def test_tabnet_stops_when_nothing_improves(tmp_path):
 def test_mlp_c_takes_its_sizes_from_the_config(tmp_path):
     table = Table(write_table(tmp_path / "data"))
     learner = mlp_c.Learner(table, SETTINGS["mlp_c"] | {"width": 24}, CPU)
-    facts = learner.refit(
-        GOOD["mlp_c"], {}, 0, str(tmp_path / "model"), run="r", checkpoint=None, checkpoint_s=60
-    )
+    facts = learner.refit(GOOD["mlp_c"], {}, 0, str(tmp_path / "model"), run="r", checkpoint=None)
     assert facts["cocktail"]["width"] == 24 and len(facts["history"]) == 6
 
 
@@ -316,4 +314,4 @@ def test_a_study_of_another_data_set_is_refused(tmp_path):
     write_json(tmp_path / "study", {"dataset": "other", "method": "xgb"})
     inputs = files | {"study": str(tmp_path / "study")}
     with pytest.raises(UserError, match="is the study of xgb on 'other', not of xgb on 'toy'"):
-        refit("xgb", inputs, {"model": "", "report": ""}, "r", SETTINGS["xgb"], 0, CPU, {}, 60)
+        refit("xgb", inputs, {}, SETTINGS["xgb"], 0, RefitJob("r", CPU, {}))

@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from iunet.artifacts import read_arrays, write_arrays, write_json
-from iunet.method.pruning import (
+from iunet.method.masks import (
     compress_weights,
     expand_weights,
-    lottery_ticket,
-    magnitude_masks,
     mask_report,
     pack_masks,
-    prune_supernet,
     unpack_masks,
 )
+from iunet.method.pruning import lottery_ticket, magnitude_masks, prune_supernet
 
 SHAPES = {"a": (3, 4), "b": (5, 3), "c": (2, 2, 2)}
 
@@ -116,13 +114,14 @@ def test_compressed_weights_come_back(weight, mask):
 def prune_toy(folder: Path, trained: np.ndarray, ratio: float | None, failed=None) -> dict:
     rng = np.random.default_rng(0)
     write_arrays(folder / "initial", {"encoder.0.weight": rng.normal(size=(6, 4)).astype("f4")})
-    write_arrays(folder / "trained", {"encoder.0.weight": trained.astype(np.float32)})
-    write_json(folder / "training", {"failed": failed})
+    write_arrays(folder / "supernet", {"encoder.0.weight": trained.astype(np.float32)})
+    write_json(folder / "supernet_report", {"failed": failed})
     facts = {"dataset": "d", "seed": 0, "n_parameters": 30, "n_encoder_weights": 24}
-    write_json(folder / "facts", facts | {"encoder_weights": ["encoder.0.weight"]})
+    write_json(folder / "description", facts | {"encoder_weights": ["encoder.0.weight"]})
+    names = ("supernet", "supernet_report", "initial", "description")
+    inputs = {name: str(folder / name) for name in names}
     output = {"mask": str(folder / "mask"), "report": str(folder / "report")}
-    paths = (folder / name for name in ("trained", "training", "initial", "facts"))
-    prune_supernet(*paths, ratio=ratio, run="r", output=output)
+    prune_supernet(inputs, output, "r", ratio)
     return json.loads((folder / "report").read_text())
 
 
@@ -154,6 +153,8 @@ def test_a_mask_of_nothing_is_a_failure(tmp_path, failed):
 
 
 def test_pruning_needs_no_torch():
-    code = "import sys, iunet.method.pruning, iunet.method.choice; print('torch' in sys.modules)"
+    code = (
+        "import sys, iunet.method.pruning, iunet.evaluation.choice; print('torch' in sys.modules)"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "False\n", result.stderr

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from run_reports import frame_of, run
 
-from iunet.tables.appendix import tuning_fixed_ratio, tuning_lambda, tuning_tabular
+from iunet.tables.tuning_fixed_ratio import tuning_fixed_ratio
+from iunet.tables.tuning_lambda import tuning_lambda
+from iunet.tables.tuning_tabular import tuning_tabular
 
 
 def test_tuning_lambda():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from iunet.tables.tabular import METHODS, paper_scores, table2_of, table7
 from run_reports import frame_of, run, write
 from scipy.stats import friedmanchisquare, wilcoxon
 
@@ -20,6 +19,8 @@ from iunet.tables.metric_problem import (
     split_facts,
 )
 from iunet.tables.ranking import critical_difference, ranking_document
+from iunet.tables.table2 import paper_scores, table2_of
+from iunet.tables.table7 import METHODS, table7
 
 # ---- ranking
 

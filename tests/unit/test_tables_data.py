@@ -16,10 +16,11 @@ from iunet.tables.data_statistics import (
     paper_rows,
     same_percentage,
     same_size,
+    table8,
+    table9,
     tabular_statistics,
-    write_table8,
-    write_table9,
 )
+from iunet.tables.render.forms import write_table
 
 
 def split(dataset, train, valid, test, **facts):
@@ -40,13 +41,16 @@ ARRHYTHMIA = split("arrhythmia", [147, 122, 1], [49, 42, 0], [49, 41, 1], n_feat
 
 @pytest.fixture
 def write(tmp_path):
-    def run(writer, splits, datasets, missing=()):
+    def run(table, splits, datasets, missing=()):
         paths = []
         for content in splits:
             paths.append(str(tmp_path / f"{content['dataset']}.json"))
             write_json(paths[-1], content)
-        output = {key: str(tmp_path / f"table.{key}") for key in ("csv", "markdown", "html")}
-        writer(paths, output, datasets, dict(missing))
+        output = {
+            key: str(tmp_path / f"table.{key}") for key in ("csv", "markdown", "html", "json")
+        }
+        ask = {"splits": paths, "datasets": datasets, "missing": dict(missing)}
+        write_table(table(ask, "A title"), output)
         with Path(output["csv"]).open(newline="") as file:
             rows = {row["dataset"]: row for row in csv.DictReader(file)}
         return (
@@ -61,7 +65,7 @@ def write(tmp_path):
 def test_table9(write):
     own = split("own", [3, 2], [1, 1], [1, 1], n_features=4, provenance={"source": "file"})
     rows, markdown, page = write(
-        write_table9, [ARRHYTHMIA, own], ["arrhythmia", "kc1", "own"], {"kc1": "not here"}
+        table9, [ARRHYTHMIA, own], ["arrhythmia", "kc1", "own"], {"kc1": "not here"}
     )
     row = rows["arrhythmia"]
     assert (row["n_train"], row["n_train_paper"], row["n_train_agrees"]) == (
@@ -82,7 +86,7 @@ def test_table9(write):
 
 def test_table9_shows_a_difference(write):
     wrong = ARRHYTHMIA | {"n_train": 265, "n_features": 270}
-    rows, markdown, _ = write(write_table9, [wrong], ["arrhythmia"])
+    rows, markdown, _ = write(table9, [wrong], ["arrhythmia"])
     assert rows["arrhythmia"]["n_train_agrees"] == rows["arrhythmia"]["n_features_agrees"] == "no"
     assert "271 (280 ✗)" in markdown
     assert "2 differ." in markdown
@@ -93,7 +97,7 @@ def test_table8_marks_subsets(write):
     cifar = split(
         "cifar10", [4] * 10, [1] * 10, [5] * 10, provenance={"source": "mirror", "subset": subset}
     )
-    rows, markdown, _ = write(write_table8, [cifar], ["cifar10"])
+    rows, markdown, _ = write(table8, [cifar], ["cifar10"])
     assert rows["cifar10"]["n_train_agrees"] == "no"
     assert rows["cifar10"]["n_classes_agrees"] == "yes"
     assert rows["cifar10"]["subset"] == "10+10 of 50000+10000 images"

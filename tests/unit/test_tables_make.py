@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from iunet.artifacts import write_json
+from iunet.tables.ask import Ask
 from iunet.tables.make import make_table
 
 METRICS = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
@@ -14,7 +15,7 @@ def evaluation(path, dataset: str, seed: int, score: float) -> str:
     metrics = {f"{part}_{metric}": score for part in ("valid", "test") for metric in METRICS}
     result = {"stage": "dense", "ratio": 1, "failed": None, "metrics": metrics, "sizes": {}}
     facts = {"run": "r", "dataset": dataset, "network": {"name": "mlp_vis"}, "seed": seed}
-    write_json(path, facts | {"results": [result]})
+    write_json(path, facts | result)
     return str(path)
 
 
@@ -26,10 +27,10 @@ def test_scores_on_a_subset_are_not_judged(tmp_path):
             "network": "mlp_vis",
             "method": "dense",
             "seed": seed,
-            "kind": "dense",
+            "stage": "dense",
             "evaluations": {"dense": evaluation(tmp_path / f"{dataset}{seed}", dataset, seed, 50)},
-            "selection": None,
-            "own_selection": True,
+            "choice": None,
+            "own_choice": True,
             "cut": None,
             "missing": None,
         }
@@ -42,7 +43,8 @@ def test_scores_on_a_subset_are_not_judged(tmp_path):
         write_json(tmp_path / f"{dataset}.json", content)
     splits = [str(tmp_path / f"{dataset}.json") for dataset in ("cifar10", "svhn")]
     about = {"stand_ins": {}, "notes": []}
-    make_table("table1", requests, {}, about, splits, {"json": str(tmp_path / "table1")})
+    output = {"json": str(tmp_path / "table1")}
+    make_table("table1", Ask(requests=requests), about, splits, output)
     document = json.loads((tmp_path / "table1").read_text())
     notes = {row["key"]: row["notes"] for row in document["rows"]}
     assert notes["mlp_vis/cifar10"] == ["subset: 9+1 of 50+10 images"]

@@ -13,7 +13,7 @@ from test_tables_data import ARRHYTHMIA, split
 
 from iunet.artifacts import write_json
 from iunet.errors import UserError
-from iunet.tables.data_statistics import write_table9
+from iunet.tables.data_statistics import table9
 from iunet.tables.document import (
     VALUE,
     Cell,
@@ -27,8 +27,8 @@ from iunet.tables.metric_problem import metric_problem_document
 from iunet.tables.ranking import ranking_document
 from iunet.tables.render.forms import write_table
 from iunet.tables.render.latex import escape
-from iunet.tables.tabular import METHODS, table7
-from iunet.tables.vision import table1
+from iunet.tables.table1 import table1
+from iunet.tables.table7 import METHODS, table7
 
 FORMS = ("json", "csv", "markdown", "html", "latex")
 
@@ -224,7 +224,8 @@ def test_table9_as_a_document(tmp_path):
         write_json(paths[-1], content)
     forms = ("csv", "markdown", "html", "json", "latex")
     output = {form: str(tmp_path / f"table9.{form}") for form in forms}
-    write_table9(paths, output, ["arrhythmia", "own", "kc1"], {"kc1": "not here"})
+    ask = {"datasets": ["arrhythmia", "own", "kc1"], "missing": {"kc1": "not here"}}
+    write_table(table9({**ask, "splits": paths}, "A title"), output)
     table = read_document(output["json"])
     assert table.id == "table9"
     train = table.cell("arrhythmia", "n_train")

@@ -7,8 +7,7 @@ import pytest
 from run_reports import frame_of, run
 
 from iunet.paper import paper_table
-from iunet.tables.ablation import table4
-from iunet.tables.consistency import table3, table5
+from iunet.tables.consistency import consistency_table
 from iunet.tables.document import (
     PaperValue,
     TableDocument,
@@ -18,16 +17,13 @@ from iunet.tables.document import (
     write_document,
 )
 from iunet.tables.frame import CONSISTENCY_COLUMNS, make_frame
+from iunet.tables.metrics_tabular import metrics_tabular
 from iunet.tables.scores import About
-from iunet.tables.tabular import (
-    METHODS,
-    metrics_tabular,
-    paper_scores,
-    table2,
-    table2_of,
-    table7,
-)
-from iunet.tables.vision import table1, table6
+from iunet.tables.table1 import table1
+from iunet.tables.table2 import paper_scores, table2, table2_of
+from iunet.tables.table4 import table4
+from iunet.tables.table6 import table6
+from iunet.tables.table7 import METHODS, table7
 
 
 def bests(table, row, metric):
@@ -171,9 +167,10 @@ def consistency_frame():
     return make_frame(rows, CONSISTENCY_COLUMNS)
 
 
-@pytest.mark.parametrize("function", [table3, table5])
-def test_consistency_tables(function):
-    table = function(consistency_frame())
+@pytest.mark.parametrize("number", [3, 5])
+def test_consistency_tables(number):
+    table = consistency_table(number, "A title", consistency_frame())
+    assert table.id == f"table{number}"
     assert [row.key for row in table.rows] == [
         "mlp_vis/cifar10/resize",
         "mlp_tab/mfeat-factors/feat",
@@ -188,7 +185,7 @@ def test_consistency_tables(function):
     assert bests(table, "mlp_vis/cifar10/resize", "value") == ["iunet"]
     gone = table.cells["mlp_tab/mfeat-factors/feat"]
     assert gone["iunet"].missing == "not finished"
-    assert (gone["supernet"].paper is not None) == (function is table3)  # not in the paper's 5
+    assert (gone["supernet"].paper is not None) == (number == 3)  # not in the paper's 5
 
 
 # ---- tables 7 and 2
@@ -299,7 +296,8 @@ def test_metrics_tabular():
 
 
 def test_documents_come_back_as_they_were(tmp_path):
-    for table in (table7(frame_of(*tabular_frame())), table3(consistency_frame())):
+    consistency = consistency_table(3, "A title", consistency_frame())
+    for table in (table7(frame_of(*tabular_frame())), consistency):
         write_document(tmp_path / "table.json", table)
         assert read_document(tmp_path / "table.json") == table
         assert TableDocument.from_json(table.to_json()) == table

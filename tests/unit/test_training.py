@@ -15,14 +15,14 @@ from toy_run import FINETUNE, Toy, result
 
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
-from iunet.training.finetune import (
-    FinetuneSettings,
-    read_masks,
-    read_members,
-    split_members,
-)
-from iunet.training.loop import batches, n_batches, stream
+from iunet.method.masks import read_masks
+from iunet.scoring.metrics import classification_metrics
+from iunet.training.finetune import FinetuneSettings, read_members, split_members
+from iunet.training.loop import batches, n_batches
+from iunet.training.streams import stream
 from iunet.training.support.environment import set_up_torch
+
+HELPERS = Path(__file__).parents[1] / "helpers"
 
 
 @pytest.fixture(autouse=True)
@@ -195,8 +195,8 @@ def test_a_layer_that_lost_all_weights_still_trains(toy):
     toy.prune(336)  # one weight of 336 is left
     report = json.loads((toy.folder / "mask" / "report").read_text())
     assert report["kept_weights"] == 1 and report["disconnected"] is True
-    metrics = json.loads((toy.finetune() / "report").read_text())["metrics"]
-    assert 0 <= metrics["valid_accuracy"] <= 100
+    history = json.loads((toy.finetune() / "report").read_text())["history"]
+    assert 0 <= history[-1]["valid_accuracy"] <= 100
 
 
 def test_dense_network_has_no_mask(toy):
@@ -229,16 +229,16 @@ def test_snapshots_are_the_networks_at_the_ends_of_cycles(toy):
     assert all(np.array_equal(three[2][name], only[name]) for name in only)
 
 
-def test_validation_metrics_are_those_of_the_ensemble(toy):
+def test_the_predictions_are_those_of_the_ensemble(toy):
+    """Whoever chooses reads them; the evaluation scores the same labels."""
     toy.supernet(epochs=1)
     toy.prune(4)
-    report = json.loads((toy.finetune() / "report").read_text())
-    assert report["members"] == 3
-    assert set(report["metrics"]) == {
-        "valid_accuracy",
-        "valid_balanced_accuracy",
-        "valid_swapped_balanced_accuracy",
-    }
+    folder = toy.finetune()
+    assert json.loads((folder / "report").read_text())["members"] == 3
+    predicted = read_arrays(folder / "predictions")["predicted"]
+    labels = read_arrays(toy.path("valid.safetensors"))["labels"]
+    ours = {f"valid_{k}": v for k, v in classification_metrics(labels, predicted).items()}
+    assert len(ours) == 3 and ours.items() <= toy.evaluate()["metrics"].items()
 
 
 # ---- checkpoints
@@ -246,17 +246,17 @@ def test_validation_metrics_are_those_of_the_ensemble(toy):
 
 def interrupt_after(monkeypatch, epochs: int):
     """Make training stop like a killed job, after that many epochs in this process."""
-    from iunet.training import loop
+    from iunet.training.support.progress import Progress
 
-    original, done = loop._log_epoch, []
+    original, done = Progress.epoch, []
 
-    def log_epoch(*arguments):
+    def epoch(*arguments):
         original(*arguments)
         done.append(1)
         if len(done) > epochs:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(loop, "_log_epoch", log_epoch)
+    monkeypatch.setattr(Progress, "epoch", epoch)
 
 
 @pytest.mark.parametrize("stage", ["supernet", "finetune"])
@@ -309,7 +309,7 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
     digests = []
     for leave_out in (True, False):
         code = (
-            f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / "helpers")!r})\n"
+            f"import sys; sys.path.insert(0, {str(HELPERS)!r})\n"
             "from pathlib import Path; from toy_run import Toy, result; import torch\n"
             "from iunet.machine.compiler import leave_out_compiler\n"
             "torch.set_num_threads(1)\n"
