@@ -26,6 +26,7 @@ import_torchvision()
 from torchvision import transforms as v1  # noqa: E402
 from torchvision.transforms.v2 import functional as TF  # noqa: E402
 
+CPU = torch.device("cpu")
 SETTINGS = {
     "resize": {"scale": [0.08, 1.0], "ratio": [3 / 4, 4 / 3]},
     "horiz": {"p": 0.5},
@@ -155,7 +156,7 @@ def test_composition_stays_in_range_and_repeats():
 def test_vision_inputs_are_normalised():
     raw = (255 * pictures()).to(torch.uint8)
     mean, std = [0.1, 0.2, 0.3], [0.5, 0.6, 0.7]
-    inputs = VisionInputs({"mean": mean, "std": std}, SETTINGS, Part(raw, None))
+    inputs = VisionInputs({"mean": mean, "std": std}, CPU, SETTINGS, Part(raw, None))
     assert torch.allclose(inputs.prepare(raw), TF.normalize(raw / 255, mean, std), atol=1e-6)
     flipped = inputs.single_transforms()["horiz"](raw, generator())
     assert torch.allclose(flipped, inputs.prepare(raw).flip(-1), atol=1e-6)
@@ -202,7 +203,7 @@ def test_a_one_hot_group_is_one_feature():
     )
     train = Part(torch.tensor([[5.0, 0, 0], [6.0, 1, 1], [7.0, 2, 0]]), None)
     settings = {"corruption": 0.67}
-    inputs = TabularInputs(fitted.to_json(), settings, train)
+    inputs = TabularInputs(fitted.to_json(), CPU, settings, train)
     plain = inputs.prepare(torch.tensor([[1.0, 2, 0], [2.0, -1, 1]]))
     assert plain.tolist() == [[1, 0, 0, 1, 1, 0], [2, 0, 0, 0, 0, 1]]
     corrupted = inputs.transformed(torch.tensor([[1.0, 2, 0]] * 500), generator())

@@ -63,7 +63,7 @@ class Table:
         self.train, self.valid = part(n_train, n_seen or n_classes), part(40, n_classes)
         columns = [Numeric(f"x{i}", 0.0, 0.0, 1.0) for i in range(3)]
         fitted = Preprocessing(columns, [Categorical("c", ["a", "b", "c"])], [])
-        self.prepare = TabularInputs(fitted.to_json(), None, self.train)
+        self.prepare = TabularInputs(fitted.to_json(), CPU)
 
     def fit(self, seed: int = 0, checkpoint: Checkpoint | None = None, **changes):
         cocktail = Cocktail(**SMALL | changes)

@@ -157,42 +157,39 @@ def test_methods_of_one_figure_are_told_apart_by_the_colour_blind(together, seen
 # ---- figure 2
 
 
-def evaluation(folder: Path, dataset: str, method: str, seed: int, values: dict, **changes) -> dict:
-    """A request, with its report written: `values` are accuracies by ratio, or a failure."""
+def evaluation(folder: Path, dataset: str, method: str, seed: int, values: dict) -> dict:
+    """A request, with its reports written: `values` are accuracies by ratio, or a failure."""
     supernet = METHODS[method]
-    results = []
+    paths = {}
     for ratio, value in values.items():
         failed = value if isinstance(value, str) else None
-        results.append(
-            {
-                "stage": "supernet" if ratio == 1 else "subnetwork",
-                "name": f"ratio{ratio}",
-                "ratio": float(ratio),
-                "failed": failed,
-                "metrics": {} if failed else {"valid_accuracy": value, "test_accuracy": 0.0},
-                "disconnected": False,
-            }
-        )
-    report = {
-        "run": f"{dataset}/mlp_vis/{supernet}/seed{seed}",
-        "dataset": dataset,
-        "seed": seed,
-        "results": results,
-    }
-    path = folder / f"evaluation-{dataset}-{supernet}-{seed}.json"
-    path.write_text(json.dumps(report | changes))
+        cut = "" if ratio == 1 else f"/ratio{ratio}"
+        report = {
+            "run": f"{dataset}/mlp_vis/{supernet}/seed{seed}{cut}",
+            "dataset": dataset,
+            "seed": seed,
+            "stage": "subnetwork" if cut else "supernet",
+            "ratio": float(ratio),
+            "failed": failed,
+            "metrics": {} if failed else {"valid_accuracy": value, "test_accuracy": 0.0},
+            "disconnected": False,
+        }
+        path = folder / f"evaluation-{dataset}-{supernet}-{seed}-{ratio}.json"
+        path.write_text(json.dumps(report))
+        paths[f"ratio{ratio}"] = str(path)
     return {
         "dataset": dataset,
         "supernet": supernet,
         "method": method,
         "seed": seed,
-        "evaluation": str(path),
+        "evaluation": paths.pop("ratio1"),
+        "cuts": paths,
         "missing": None,
     }
 
 
 def absent(request: dict, reason: str) -> dict:
-    return request | {"evaluation": None, "missing": reason}
+    return request | {"evaluation": None, "cuts": {}, "missing": reason}
 
 
 @pytest.fixture
@@ -342,14 +339,15 @@ def test_figure2_everything_missing(sweep, tmp_path):
     assert {row["missing"] for row in written(output)} == {"not finished"}
 
 
-def test_figure2_marks_disconnected_and_skips_variants(tmp_path):
+def change_report(path: str, **changes) -> None:
+    """A change to None takes the key away."""
+    report = json.loads(Path(path).read_text()) | changes
+    Path(path).write_text(json.dumps({k: v for k, v in report.items() if v is not None}))
+
+
+def test_figure2_marks_disconnected(tmp_path):
     request = evaluation(tmp_path, "svhn", "omp", 0, {1: 80, 8: 70})
-    path = Path(request["evaluation"])
-    report = json.loads(path.read_text())
-    report["results"][1]["disconnected"] = True
-    other = report["results"][1] | {"name": "ratio8-weight_decay0.1"}
-    other["metrics"] = {"valid_accuracy": 1.0}
-    path.write_text(json.dumps(report | {"results": [*report["results"], other]}))
+    change_report(request["cuts"]["ratio8"], disconnected=True)
     figure = draw_figure2(figure2_rows([request]))
     panel = panels2(figure)["SVHN", "ilo"]
     assert list(line(panel, "omp").get_ydata()) == [80, 70]
@@ -359,42 +357,42 @@ def test_figure2_marks_disconnected_and_skips_variants(tmp_path):
     assert says(figure, "Hollow marker")
 
 
-def broken_report(change) -> object:
-    def breaks(request: dict) -> None:
-        path = Path(request["evaluation"])
-        report = json.loads(path.read_text())
-        change(report)
-        path.write_text(json.dumps(report))
-
-    return breaks
-
-
+@pytest.mark.parametrize("which", ["evaluation", "ratio2"])
 @pytest.mark.parametrize(
-    ("breaks", "message"),
+    ("content", "message"),
     [
-        (lambda request: Path(request["evaluation"]).unlink(), "does not exist"),
-        (lambda request: Path(request["evaluation"]).write_text('{"run": '), "read as JSON"),
-        (lambda request: Path(request["evaluation"]).write_text("[]"), "no JSON object"),
-        (broken_report(lambda r: r.update(dataset="svhn")), "dataset 'svhn', not 'cifar10'"),
-        (broken_report(lambda r: r.pop("dataset")), "has no 'dataset'"),
-        (broken_report(lambda r: r.update(run="cifar10/mlp_vis/kappa1-ilo/seed0")), "kappa1-sup"),
-        (broken_report(lambda r: r.update(run="cifar10/mlp_vis/kappa1-sup/seed1")), "seed0"),
-        (broken_report(lambda r: r.update(results=[])), "no results"),
-        (broken_report(lambda r: r["results"].pop(0)), "supernet itself"),
-        (broken_report(lambda r: r["results"][1].update(ratio=8.0)), "two results of the ratio 8"),
-        (broken_report(lambda r: r["results"][1].update(stage="dense")), "stage 'dense'"),
-        (
-            broken_report(lambda r: r["results"][1]["metrics"].update(valid_accuracy=float("nan"))),
-            "nan as valid_accuracy at ratio 2",
-        ),
-        (broken_report(lambda r: r["results"][1].update(metrics={})), "None as valid_accuracy"),
+        (None, "does not exist"),
+        ('{"run": ', "read as JSON"),
+        ("[]", "no JSON object"),
+        ({"dataset": "svhn"}, "dataset 'svhn', not 'cifar10'"),
+        ({"dataset": None}, "has no 'dataset'"),
+        ({"run": "cifar10/mlp_vis/kappa1-ilo/seed0"}, "kappa1-sup"),
+        ({"run": "cifar10/mlp_vis/kappa1-sup/seed1"}, "seed0"),
+        ({"stage": "dense"}, "stage 'dense'"),
+        ({"stage": None}, "stage None"),
+        ({"ratio": None}, "None as its ratio"),
+        ({"metrics": {"valid_accuracy": float("nan")}}, "nan as valid_accuracy"),
+        ({"metrics": {}}, "None as valid_accuracy"),
     ],
 )
-def test_figure2_refuses_bad_reports(sweep, breaks, message):
-    breaks(sweep[0])
+def test_figure2_refuses_bad_reports(sweep, which, content, message):
+    path = sweep[0]["cuts"].get(which) or sweep[0]["evaluation"]
+    if content is None:
+        Path(path).unlink()
+    elif isinstance(content, str):
+        Path(path).write_text(content)
+    else:
+        change_report(path, **content)
     with pytest.raises(UserError, match=message) as error:
         figure2_rows(sweep)
-    assert sweep[0]["evaluation"] in str(error.value)
+    assert path in str(error.value)
+
+
+def test_figure2_refuses_a_ratio_twice(sweep):
+    change_report(sweep[0]["cuts"]["ratio8"], ratio=2.0)
+    with pytest.raises(UserError, match="is the second result of the ratio 2") as error:
+        figure2_rows(sweep)
+    assert sweep[0]["cuts"]["ratio8"] in str(error.value)
 
 
 def test_figure2_refuses_bad_requests(sweep):
