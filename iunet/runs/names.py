@@ -91,7 +91,7 @@ def network_variant(network: str) -> str:
     return network[len(base_network(network)) :]
 
 
-INIT_PATTERN = "|".join(["", *(f"-{init}" for init in INITS)])
+INIT_PATTERN = "|".join([*(f"-{init}" for init in INITS), ""])  # the empty one last
 
 
 @dataclass(frozen=True)
