@@ -15,11 +15,11 @@ from iunet.machine import device
 from iunet.runs.config import (
     check_datasets,
     check_ranges,
-    datasets_of_table,
     explain_schema_error,
     restore_numbers,
     unavailable,
 )
+from iunet.runs.entries import Benchmark, datasets_named
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -218,8 +218,12 @@ def test_methods_are_those_of_the_spec():
 
 
 def test_tables_take_a_group_or_a_list():
-    assert datasets_of_table(CONFIG, "table8") == ["cifar10", "cifar100", "svhn"]
-    assert datasets_of_table(changed("tables.table8.datasets", ["svhn"]), "table8") == ["svhn"]
+    vision = ["cifar10", "cifar100", "svhn"]
+    assert datasets_named(CONFIG, "vision", "a key") == vision
+    assert datasets_named(CONFIG, ["vehicle", "svhn"], "a key") == ["vehicle", "svhn"]
+    assert datasets_named(CONFIG, ["svhn", "vision"], "a key") == ["svhn", *vision[:2]]
+    bench = Benchmark(changed("tables.table8.datasets", ["svhn"]), REGISTRY)
+    assert bench.datasets_of_table("table8") == ["svhn"]
 
 
 def test_numbers_from_the_command_line():

@@ -13,22 +13,19 @@ from hypothesis import strategies as st
 
 from iunet.data.registry import read_registry
 from iunet.errors import UserError
+from iunet.runs.entries import all_cells
+from iunet.runs.methods import config_with_row, resolve_method
 from iunet.runs.names import (
-    config_with_row,
-    cuts_of,
-    finetune_defaults,
-    l1_of,
-    network_options,
+    CutName,
+    DenseName,
+    SupernetName,
     parse_value,
     parse_variant,
-    plan,
-    ratio_of,
-    resolve_method,
-    supernet_defaults,
     value_text,
     variant_pattern,
     variant_text,
 )
+from iunet.runs.settings import finetune_defaults, network_settings, supernet_defaults
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -107,9 +104,10 @@ def test_beta_lasso_has_a_supernet_for_each_l1():
     l1s = ("0.000001", "0.000002", "0.000005", "0.00001", "0.00002")
     assert method.supernets == tuple(f"kappa1-lasso{l1}-beta20" for l1 in l1s)
     assert method.cuts == ("survivors-epochs9",)
-    assert [l1_of(supernet) for supernet in method.supernets] == CONFIG["beta_lasso"]["l1"]
-    assert ratio_of("survivors-epochs9") is None and ratio_of("ratio8-epochs9") == 8.0
-    changed = config_with_row(with_method(row), "mine", "mlp_vis")
+    found = [SupernetName.parse(supernet).l1 for supernet in method.supernets]
+    assert found == CONFIG["beta_lasso"]["l1"]
+    assert CutName.parse(method.cuts[0]).ratio is None
+    changed = config_with_row(CONFIG, row, "mlp_vis")
     assert changed["beta_lasso"]["beta"] == 20
     assert changed["train"]["finetune_vision"]["epochs"] == 9
 
@@ -130,24 +128,25 @@ def test_keys_that_a_baseline_does_not_have(row, fragment):
 def test_a_row_may_change_what_only_its_networks_have():
     """Table 7 has no images: that mlp_vis knows no such keys does not matter there."""
     row = {"kappa": 1, "objective": "sup", "network": {"width": 256}, "finetune": {"cycles": 1}}
-    planned = plan(
+    planned = all_cells(
         with_method(row, datasets=["vehicle"], networks=["mlp_vis", "mlp_tab"]), REGISTRY
     )
-    (mine,) = (run for run in planned if run.method.name == "mine")
+    (mine,) = (cell for cell in planned if cell.method.name == "mine")
     assert mine.method.network == "mlp_tab-width256"
 
 
 def test_network_options_from_a_path():
-    assert network_options(CONFIG, "mlp_vis") == {"alpha": 8}
-    assert network_options(CONFIG, "mlp_tab-depth3-width64") == {"width": 64, "depth": 3}
+    assert network_settings(CONFIG, "mlp_vis") == {"name": "mlp_vis", "options": {"alpha": 8}}
+    changed = network_settings(CONFIG, "mlp_tab-depth3-width64")
+    assert changed == {"name": "mlp_tab", "options": {"width": 64, "depth": 3}}
 
 
 def test_rows_that_mean_the_same_share_their_runs():
     same = with_method({"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 1.0}})
     paths = {
-        (run.method.network, *run.method.supernets)
-        for run in plan(same, REGISTRY)
-        if run.method.name in ("mine", "iunet") and run.method.network == "mlp_vis"
+        (cell.method.network, *cell.method.supernets)
+        for cell in all_cells(same, REGISTRY)
+        if cell.method.name in ("mine", "iunet") and cell.method.network == "mlp_vis"
     }
     assert paths == {("mlp_vis", "kappa0.25-ilo")}
 
@@ -162,14 +161,14 @@ def test_rows_that_mean_the_same_share_their_runs():
 )
 def test_values_that_a_path_cannot_say_are_refused(row, key):
     with pytest.raises(UserError, match=f"'methods.mine.{key}' is .* holds six digits"):
-        plan(with_method(row), REGISTRY)
+        all_cells(with_method(row), REGISTRY)
 
 
 def test_rows_that_a_path_cannot_tell_apart_are_refused():
     """A dense network has no supernet, so its path cannot show κ."""
     config = with_method({"recipe": "dense", "kappa": 0.5})
     with pytest.raises(UserError, match="'dense' and 'mine' differ in kappa, but both would write"):
-        plan(config, REGISTRY)
+        all_cells(config, REGISTRY)
 
 
 @pytest.mark.parametrize(
@@ -183,33 +182,67 @@ def test_rows_that_a_path_cannot_tell_apart_are_refused():
 )
 def test_changes_of_keys_that_do_not_exist(row, fragment):
     with pytest.raises(UserError) as caught:
-        plan(with_method(row), REGISTRY)
+        all_cells(with_method(row), REGISTRY)
     assert fragment in str(caught.value)
 
 
 def test_experiments_that_do_not_fit():
     row = {"kappa": 1, "objective": "sup"}
     with pytest.raises(UserError, match="runs mlp_tab on 'cifar10', which is a vision"):
-        plan(with_method(row, networks=["mlp_tab"]), REGISTRY)
+        all_cells(with_method(row, networks=["mlp_tab"]), REGISTRY)
     with pytest.raises(UserError, match=r"names 'iunt', which is not a method. Did you mean"):
-        plan(with_method(row, methods=["iunt"]), REGISTRY)
+        all_cells(with_method(row, methods=["iunt"]), REGISTRY)
     with pytest.raises(UserError, match="runs xgb on 'cifar10', which is no table"):
-        plan(with_method(row, methods=["xgb"]), REGISTRY)
+        all_cells(with_method(row, methods=["xgb"]), REGISTRY)
 
 
-def test_cuts_of_a_supernet_are_those_of_all_methods_together():
-    planned = plan(CONFIG, REGISTRY)
+def test_cuts_of_a_method():
+    """Of a data set those that its methods ask for, and no others."""
 
-    def cuts(*point: str) -> list[str] | None:
-        return cuts_of(planned, *point)
+    def cuts(dataset: str, supernet: str, config: dict = CONFIG) -> set[str]:
+        cells = [cell for cell in all_cells(config, REGISTRY) if cell.dataset == dataset]
+        found = [cell.method.candidates() for cell in cells]
+        return {cut for pairs in found for name, cut in pairs if name == supernet}
 
-    assert cuts("vehicle", "mlp_tab", "kappa0.25-ilo") == ["ratio2", "ratio4", "ratio8"]
-    assert cuts("adult", "mlp_tab", "kappa0.25-ilo") == ["ratio8"]
-    assert cuts("adult", "mlp_tab", "kappa1-lasso0.00001") == ["survivors"]
-    assert cuts("svhn", "mlp_vis", "kappa1-sup") == ["ratio2", "ratio4", "ratio8", "ratio16"]
-    assert cuts("svhn", "mlp_vis", "kappa7-sup") is None
+    assert cuts("vehicle", "kappa0.25-ilo") == {"ratio2", "ratio4", "ratio8"}
+    assert cuts("adult", "kappa0.25-ilo") == {"ratio8"}
+    assert cuts("adult", "kappa1-lasso0.00001") == {"survivors"}
+    assert cuts("svhn", "kappa1-sup") == {"ratio2", "ratio4", "ratio8", "ratio16"}
     without = with_method({"kappa": 7, "objective": "sup", "prune": False})
-    assert cuts_of(plan(without, REGISTRY), "cifar10", "mlp_vis", "kappa7-sup") == []
+    assert cuts("cifar10", "kappa7-sup", without) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "initial"),
+    [
+        (SupernetName, "kappa0.25-ilo", "initial"),
+        (SupernetName, "kappa1-sup-he_normal-epochs5-lr0.5", "initial-he_normal"),
+        (SupernetName, "kappa1-lasso0.00001-beta20", "initial"),
+        (DenseName, "dense-glorot-weight_decay0.1", "initial-glorot"),
+        (CutName, "ratio8-weight_decay0.1", None),
+        (CutName, "survivors", None),
+    ],
+)
+def test_names_come_back(kind, text, initial):
+    name = kind.parse(text)
+    assert str(name) == text
+    assert getattr(name, "initial", None) == initial
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (SupernetName, "kappa1-lasso"),
+        (SupernetName, "kappa1-sup5"),
+        (SupernetName, "kappa1.2.3-sup"),
+        (DenseName, "dense5"),
+        (CutName, "half"),
+        (CutName, "ratio"),
+    ],
+)
+def test_what_is_no_name_is_refused(kind, text):
+    with pytest.raises(UserError, match=r"names no|is no number"):
+        kind.parse(text)
 
 
 def test_resnet18_keeps_its_initialisation():
@@ -221,7 +254,7 @@ def test_resnet18_keeps_its_initialisation():
 def test_changes_of_a_row_stand_where_their_defaults_are():
     row = {"kappa": 1, "objective": "sup", "network": {"alpha": 2}}
     row |= {"supernet": {"lr": 0.5, "epochs": 7}, "finetune": {"momentum": 0.5}}
-    changed = config_with_row(with_method(row), "mine", "mlp_vis")
+    changed = config_with_row(CONFIG, row, "mlp_vis")
     assert changed["networks"]["mlp_vis"] == {"alpha": 2}
     assert changed["train"]["supernet"]["epochs"] == 7
     assert changed["train"]["supernet"]["optimiser"]["lr"] == 0.5
@@ -231,13 +264,13 @@ def test_changes_of_a_row_stand_where_their_defaults_are():
 
 def test_the_paper_trains_each_supernet_once():
     """Figure 2, tables 1 and 4 and the searches ask for seven supernets of mlp_vis per set."""
-    planned = plan(CONFIG, REGISTRY)
+    planned = all_cells(CONFIG, REGISTRY)
     supernets = {
         supernet
-        for run in planned
-        if run.dataset == "cifar10" and run.method.network == "mlp_vis"
-        for supernet in run.method.supernets
-        if run.method.recipe != "beta_lasso"
+        for cell in planned
+        if cell.dataset == "cifar10" and cell.method.network == "mlp_vis"
+        for supernet in cell.method.supernets
+        if cell.method.recipe != "beta_lasso"
     }
     assert supernets == {
         "dense",
