@@ -1,4 +1,4 @@
-"""A small data set and the stages on it, as functions; also a program, for tests that kill it.
+"""A small data set and the stages on it, as functions; also as processes, for tests that kill them.
 
 python tests/helpers/toy_run.py FOLDER {supernet|finetune}
 """
@@ -6,7 +6,10 @@ python tests/helpers/toy_run.py FOLDER {supernet|finetune}
 from __future__ import annotations
 
 import logging
+import multiprocessing
+import os
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import torch
 
 from iunet.artifacts import read_json, write_arrays, write_json
 from iunet.data.preprocess import Numeric, Preprocessing
+from iunet.errors import UserError
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
 from iunet.method.pruning import prune_supernet
 from iunet.training.finetune import FinetuneSettings, finetune
@@ -153,10 +157,76 @@ def result(folder: Path) -> dict[str, Any]:
     return {"files": files, "report": report | {"run": ""}}
 
 
+# ---- a stage in a process of its own, long enough to be cut off
+
+LONG = {"supernet": {"epochs": 200}, "finetune": {"first_cycle_epochs": 30}}
+
+
+class Lines(logging.Handler):
+    """Sends what is logged to another process."""
+
+    def __init__(self, connection: Connection):
+        super().__init__(logging.INFO)
+        self.connection = connection
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.connection.send(record.getMessage())
+
+
+def run_stage(folder: Path, stage: str, connection: Connection) -> None:
+    """`started`, then the log, and what went wrong."""
+    logging.basicConfig(level=logging.INFO, handlers=[Lines(connection)], force=True)
+    set_up_torch("cpu", 1, 1)
+    connection.send("started")
+    try:
+        getattr(Toy(folder), stage)(**LONG[stage])
+    except UserError as error:
+        connection.send(str(error))
+        sys.exit(1)
+
+
+class StageProcess:
+    """A stage that can be killed. Torch is imported once for all of them (forkserver)."""
+
+    def __init__(self, toy: Toy, stage: str):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["toy_run"])
+        here = str(Path(__file__).parent)  # where the server finds this module
+        if here not in os.environ.get("PYTHONPATH", ""):
+            os.environ["PYTHONPATH"] = f"{here}:{os.environ.get('PYTHONPATH', '')}"
+        self.lines, theirs = context.Pipe(duplex=False)
+        self.process = context.Process(target=run_stage, args=(toy.folder, stage, theirs))
+        self.process.start()
+        theirs.close()
+
+    def line(self) -> str | None:
+        """The next line; None if there will be none."""
+        try:
+            return self.lines.recv()
+        except (EOFError, OSError):
+            return None
+
+    def wait_for(self, beginning: str) -> StageProcess:
+        while (line := self.line()) is not None and not line.startswith(beginning):
+            pass
+        return self
+
+    def running(self) -> bool:
+        return self.process.is_alive()
+
+    def send(self, number: int) -> None:
+        os.kill(self.process.pid, number)
+
+    def finish(self) -> tuple[int, str]:
+        """The exit code, and the last line."""
+        last = ""
+        while (line := self.line()) is not None:
+            last = line
+        self.process.join()
+        return self.process.exitcode, last
+
+
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
     set_up_torch("cpu", 1, 1)
-    toy = Toy(Path(sys.argv[1]))
-    print("started", flush=True)
-    long = {"supernet": {"epochs": 200}, "finetune": {"first_cycle_epochs": 30}}
-    getattr(toy, sys.argv[2])(**long[sys.argv[2]])
+    getattr(Toy(Path(sys.argv[1])), sys.argv[2])(**LONG[sys.argv[2]])

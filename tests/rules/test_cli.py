@@ -32,7 +32,6 @@ def test_targets_first(given, understood):
     "command",
     [
         "--cores 8 --resources gpu=1 results/tables/table9.csv -n",
-        "-n --cores 8 --resources gpu=1 results/tables/table9.csv",
         "-n --cores 8 --config seeds=[0] results/tables/table9.csv",
     ],
 )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from toy_run import Toy, result
+from toy_run import Toy
 
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sizes import Data, data_size
@@ -45,7 +44,11 @@ TABULAR = {"first_cycle_epochs": 15, "cycle_factor": 2, "cycles": 3, "batch_size
 )
 def test_networks_are_as_large_as_torch_builds_them(name, options, data):
     spec = NetworkSpec(
-        name, data.n_classes, n_inputs=0 if data.side else data.n_inputs, side=data.side, **options
+        name,
+        data.n_classes,
+        n_inputs=0 if data.side else data.n_inputs,
+        side=data.side,
+        options=options,
     )
     network = build_network(spec)
     built, ours = sizes(network, spec, {}, 1), network_entry(name).size(options, data)
@@ -83,8 +86,8 @@ def test_costs_grow_with_what_they_depend_on():
     sup = resources.supernet_cost(IMAGES, size, ILO | {"objective": "sup"}, "cpu")
     assert 1.5 < one.seconds / sup.seconds < 2.5
     assert resources.supernet_cost(IMAGES, size, ILO, "cuda").seconds < one.seconds / 20
-    cuts = [resources.evaluate_cost(IMAGES, size, n, 1, "cpu").seconds for n in (0, 4)]
-    assert cuts[1] > 3 * cuts[0]
+    members = [resources.evaluate_cost(IMAGES, size, n, "cpu").seconds for n in (1, 4)]
+    assert members[1] > members[0]
 
 
 def test_the_next_attempt_asks_for_more():
@@ -204,123 +207,3 @@ def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
     with pytest.raises(UserError, match="--resources gpu=2 or less"):
         gpu_slot.claim_gpu(wait_s=0)
-
-
-def test_no_more_jobs_train_at_once_than_there_are_gpus(workdir, pretend_gpus):
-    """The counter is set by the workflow; what is asked for on the command line wins."""
-    target = "results/test/data/wine/data.json"
-    options = ("--configfile", "config/test.yaml")
-    assert 'Resource("gpu", 2)' in workdir.run(target, *options)
-    assert 'Resource("gpu", 1)' in workdir.run(
-        target, "--forcerun", "download_table", "--resources", "gpu=1", *options
-    )
-
-
-# ---- a device that is not there
-
-
-def test_cuda_without_a_gpu_is_refused_before_the_start(workdir):
-    (workdir.path / "cuda.yaml").write_text("device: cuda")
-    options = ("--configfile", "config/test.yaml", "cuda.yaml")
-    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
-    fragment = "The config key 'device' is 'cuda', but this machine has no NVIDIA GPU"
-    for more in (("-n",), ()):
-        assert fragment in workdir.fail(target, *more, *options)
-    assert not (workdir.path / "results" / "test" / "data").exists()
-    # Downloading, and planning for a cluster, is what a login node without a GPU is for.
-    workdir.run("download_all", *options)
-    profile = ("--profile", str(ROOT / "profiles" / "slurm"))
-    assert workdir.snakemake(target, "-n", *profile, *options).returncode == 0
-
-
-# ---- SIGTERM
-
-
-def test_sigterm_saves_the_epoch_and_the_next_start_continues(tmp_path):
-    toy = Toy(tmp_path / "toy")
-    toy.initialise()
-    folder = toy.folder / "supernet"
-
-    def start() -> subprocess.Popen:
-        command = [
-            sys.executable,
-            ROOT / "tests" / "helpers" / "toy_run.py",
-            toy.folder,
-            "supernet",
-        ]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    whole = start()
-    assert whole.communicate() and whole.returncode == 0
-    expected = result(folder)
-    for path in folder.iterdir():
-        path.unlink()
-    stopped = start()
-    while not stopped.stdout.readline().startswith("epoch"):
-        pass
-    stopped.send_signal(signal.SIGTERM)
-    _, error = stopped.communicate()
-    assert stopped.returncode != 0 and "was asked to stop (SIGTERM)" in error
-    assert [path.name for path in folder.iterdir()] == ["supernet.checkpoint"]
-    again = start()
-    assert again.communicate() and again.returncode == 0
-    assert result(folder) == expected
-
-
-# ---- offline nodes
-
-
-def test_only_downloads_know_of_the_network():
-    """They run where Snakemake does; what other jobs import has no way to a server."""
-    from iunet.runs.versions import _closure, _imports_of_text
-
-    for path in sorted((ROOT / "workflow" / "scripts").glob("[a-z]*.py")):
-        modules = _imports_of_text(path.read_text(encoding="utf-8"))
-        used = set().union(*map(_closure, modules))
-        online = ("iunet.data.download", "iunet.data.sources.")
-        assert any(name.startswith(online) for name in used) == path.name.startswith("download"), (
-            path.name
-        )
-    rules = (ROOT / "workflow" / "rules" / "download.smk").read_text().split("\nrule ")[1:]
-    assert all("localrule: True" in rule for rule in rules)
-
-
-def test_jobs_run_without_a_network(workdir):
-    """After download_all, in a network namespace that has nothing at all."""
-    options = ("--configfile", "config/test.yaml")
-    if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
-        pytest.skip("this machine allows no network namespaces (unshare -rn)")
-    workdir.run("download_all", *options)
-    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/ratio8/finetune.json"
-    snakemake = Path(sys.executable).parent / "snakemake"
-    command = ["unshare", "-rn", snakemake, "--snakefile", ROOT / "Snakefile", "--cores", "1"]
-    result = subprocess.run(
-        [*command, target, *options], cwd=workdir.path, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr[-2000:]
-
-
-# ---- the plan
-
-
-def test_the_plan_adds_up(workdir):
-    command = [sys.executable, "-m", "iunet.machine.cost", "--configfile", "config/test.yaml"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-    def rows(*more: str) -> dict[str, list[str]]:
-        output = subprocess.run(
-            [*command, *more], cwd=workdir.path, capture_output=True, text=True, env=environment
-        )
-        assert output.returncode == 0, output.stderr
-        lines = (line.split() for line in output.stdout.splitlines())
-        return {line[0]: line[1:] for line in lines if line[-1:] == ["GB"]}
-
-    plan = rows()
-    jobs = {name: int(row[0]) for name, row in plan.items()}
-    rules = [name for name in jobs if name in ("supernet", "finetune", "evaluate", "split_table")]
-    assert len(rules) == 4 and jobs["total"] > sum(jobs[name] for name in rules)
-    assert jobs["tables.table7"] <= jobs["total"]
-    assert int(plan["total"][1]) < jobs["total"] / 2  # grouped
-    assert int(plan["choose"][1]) == 0  # local
-    workdir.run("results/test/data/wine/data.json", "--configfile", "config/test.yaml")
-    assert int(rows("--remaining")["total"][0]) == jobs["total"] - 1
