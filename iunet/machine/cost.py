@@ -1,7 +1,7 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
     python -m iunet.machine.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
-    make cost
+    make plan
 
 Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
 The jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables
@@ -106,7 +106,7 @@ def sums(workflow: Any) -> tuple[dict[str, Sum], dict[str, Sum], Sum]:
     """Per table, figure or experiment, per rule, and of everything."""
     dag, names = workflow.dag, workflow.globals
     needed = [job for job in dag.jobs if dag.needrun(job) and not job.rule.norun]
-    costs = {job: names["cost_of"](job.rule.name, job.wildcards) for job in needed}
+    costs = {job: names["COSTS"].of(job.rule.name, job.wildcards) for job in needed}
     here = workflow._localrules
     submissions = {
         job: None if job.rule.name in here else dag.get_job_group(job) or job for job in needed
@@ -116,9 +116,10 @@ def sums(workflow: Any) -> tuple[dict[str, Sum], dict[str, Sum], Sum]:
         for entry in (total, per_rule.setdefault(job.rule.name, Sum())):
             entry.add(job, costs[job], submissions[job])
     makers = {str(file): job for job in dag.jobs for file in job.output}
-    experiments = {}
+    bench, experiments = names["BENCH"], {}
     for key in names["entries"](names["config"]):
-        files = names["files_of_entry"](key)
+        cells = [cell for cell in bench.cells_of(key) if cell.dataset not in bench.unavailable]
+        files = dict.fromkeys(path for cell in cells for path in bench.results_of(cell))
         experiments[key] = entry = Sum()
         for job in ancestors(dag, (makers[file] for file in files if file in makers)):
             if job in costs:
