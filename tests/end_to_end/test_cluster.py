@@ -138,14 +138,3 @@ def test_a_partition_that_does_not_exist(slurm, tmp_path):
     assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in output
     assert "Traceback" not in output
     assert not (workdir.path / "results" / "test" / "data").exists()  # nothing was started
-
-
-def test_no_slurm_on_this_machine(tmp_path, monkeypatch):
-    workdir = make_workdir(tmp_path / "work")
-    (tmp_path / "bin").mkdir()
-    for name in ("bash", "sh", "which", "uname"):
-        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    output = workdir.fail(*TARGETS, *SLURM, *OPTIONS)
-    assert "sends jobs to Slurm, but this machine has no sbatch" in output
-    assert "Traceback" not in output
