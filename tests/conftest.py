@@ -14,6 +14,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+# Before torch is imported, and for all processes: tests run side by side, and two threads each on
+# two cores wait for each other, a hundred times longer than the work takes.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 from planning import Plan, plan  # noqa: E402
 

@@ -44,10 +44,9 @@ def test_partial_results(finished_copy):
 def test_any_point_can_be_asked_for_by_its_path(finished_copy):
     """It runs as its path says (tests/rules/test_planning.py), on the data that are there."""
     point = "results/test/runs/wine/mlp_tab-depth3/kappa0.5-scl-glorot-epochs1/seed7"
-    target = f"{point}/ratio4-cycles1/finetune.json"
-    counts = finished_copy.plan(target).counts
+    counts = finished_copy.plan(f"{point}/ratio4-cycles1/finetune.json").counts
     assert counts == {"initialise": 1, "supernet": 1, "prune": 1, "finetune": 1, "total": 4}
-    finished_copy.run(target, *TEST_CONFIG)
+    finished_copy.run(f"{point}/ratio4/mask.json", *TEST_CONFIG)
     report = read_json(finished_copy.path / point / "supernet.json")
     assert report["network"]["options"]["depth"] == 3 and len(report["history"]) == 1
     initial = finished_copy.path / "results/test/runs/wine/mlp_tab-depth3/initial-glorot/seed7"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from conftest import NOTHING, TEST_CONFIG, read_csv
 
 from iunet.artifacts import read_json
+from iunet.machine import cost
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -185,35 +185,27 @@ def test_a_progress_bar_in_a_terminal(finished_copy):
 # ---- the machine
 
 
-def test_the_plan_adds_up(finished_copy):
+def test_the_plan_adds_up(finished_copy, monkeypatch):
     """`make plan`: of everything, and of what remains."""
-    command = [sys.executable, "-m", "iunet.machine.cost", "--configfile", "config/test.yaml"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    monkeypatch.chdir(finished_copy.path)
 
-    def rows(*more: str) -> dict[str, list[str]]:
-        output = subprocess.run(
-            [*command, *more],
-            cwd=finished_copy.path,
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
-        assert output.returncode == 0, output.stderr
-        lines = (line.split() for line in output.stdout.splitlines())
+    def rows(forced: bool) -> dict[str, list[str]]:
+        overlays = [finished_copy.path / "config" / "test.yaml"]
+        report = cost.report(cost.load_workflow(overlays, [], forced, {}))
+        lines = (line.split() for line in report.splitlines())
         return {line[0]: line[1:] for line in lines if line[-1:] == ["GB"]}
 
-    plan = rows()
+    plan = rows(forced=True)
     jobs = {name: int(row[0]) for name, row in plan.items()}
     rules = [name for name in jobs if name in ("supernet", "finetune", "evaluate", "split_table")]
     assert len(rules) == 4 and jobs["total"] > sum(jobs[name] for name in rules)
     assert jobs["tables.table7"] <= jobs["total"]
     assert int(plan["total"][1]) < jobs["total"] / 2  # grouped
     assert int(plan["choose"][1]) == 0  # local
-    # The data of one job are gone, and with them those of the two after it.
-    (finished_copy.path / "results/test/runs/wine/xgb/seed0/refit.json").unlink()
-    remaining = rows("--remaining")
-    assert int(remaining["refit"][0]) == int(remaining["evaluate_tuned"][0]) == 1
-    assert "supernet" not in remaining
+    (finished_copy.path / "results/test/runs/wine/xgb/seed0/evaluation.json").unlink()
+    remaining = rows(forced=False)
+    assert remaining["evaluate_tuned"][0] == "1" and remaining["tables.table7"][0] == "1"
+    assert not {"supernet", "refit", "split_table"} & set(remaining)
 
 
 def test_too_few_cores_are_an_error(finished_copy):
