@@ -91,6 +91,8 @@ def results(workdir: Workdir) -> dict[str, Any]:
             continue
         if path.suffix == ".json":
             content = json.loads(path.read_text())
+            for checksum in ("content", "files"):  # of times, too
+                content["made_by"].pop(checksum, None)
             found[name] = {k: v for k, v in content.items() if k not in TIMES}
         elif path.name == "trials.csv":
             rows = csv.DictReader(path.read_text().splitlines())
