@@ -147,7 +147,7 @@ def write_json(
 
 
 def _json_digest(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import csv
+import fcntl
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(Path(__file__).parent))  # helpers of the tests, beside them
+sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+# Before torch is imported, and for all processes: tests run side by side, and two threads each on
+# two cores wait for each other, a hundred times longer than the work takes.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+from planning import Plan, plan  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +44,8 @@ class Workdir:
 
     def __init__(self, path: Path):
         self.path = path
-        shutil.copytree(ROOT / "config", path / "config")
+        if not path.exists():
+            shutil.copytree(ROOT / "config", path / "config")
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
         """The command as `make` installs it, with the project's Snakefile."""
@@ -56,9 +66,43 @@ class Workdir:
         assert result.returncode != 0
         return result.stdout + result.stderr
 
+    def plan(self, *targets: str, **config: Any) -> Plan:
+        """What would run with config/test.yaml; changes of the config as `split={…}`."""
+        return self.plan_with(("config/test.yaml",), *targets, **config)
+
+    def plan_with(self, configfiles: tuple[str, ...], *targets: str, **config: Any) -> Plan:
+        return plan(self.path, *targets, configfiles=configfiles, config=config)
+
+    def overlay(self, name: str, content: dict[str, Any]) -> str:
+        """A config file, as JSON, which is YAML too."""
+        (self.path / name).write_text(json.dumps(content))
+        return name
+
 
 @pytest.fixture
 def workdir(tmp_path) -> Workdir:
+    return Workdir(tmp_path / "work")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, request) -> Workdir:
+    """A finished run of config/test.yaml, made once for all workers. Only to be looked at."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent  # of all workers
+    with (folder / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        workdir = Workdir(folder / "finished")
+        if not (folder / "finished.done").exists():
+            workdir.run(*TEST_CONFIG)
+            (folder / "finished.done").touch()
+    return workdir
+
+
+@pytest.fixture
+def finished_copy(finished, tmp_path) -> Workdir:
+    """A copy of it, for tests that change something."""
+    shutil.copytree(finished.path, tmp_path / "work")
     return Workdir(tmp_path / "work")
 
 

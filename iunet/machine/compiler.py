@@ -2,7 +2,7 @@
 
 Every optimiser imports `torch._dynamo`, at 1.7 s per job, as long as importing torch itself takes,
 only to tell the compiler where to stop. A stand-in with the two functions that they call computes
-nothing, so results stay the same (tests/test_training.py). Whoever needs the real one, as
+nothing, so results stay the same (tests/unit/test_training.py). Whoever needs the real one, as
 torchvision does when it is imported, brings it back.
 """
 

@@ -45,12 +45,20 @@ def _validator(schema: str) -> Any:
 
 def check_schema(config: Config, schema: str, where: str = "") -> None:
     """Refuse a config that the schema does not allow; `where` is said first."""
+    if problem := _schema_problem(json.dumps(config, sort_keys=True), schema):
+        raise UserError(where + problem)
+
+
+@functools.cache
+def _schema_problem(config: str, schema: str) -> str | None:
+    """Of a config as JSON: the paths of a plan ask for thousands of checks, few of them new."""
     import jsonschema
 
     try:
-        _validator(schema).validate(config)
+        _validator(schema).validate(json.loads(config))
     except jsonschema.ValidationError as error:
-        raise UserError(where + explain_schema_error(error)) from None
+        return explain_schema_error(error)
+    return None
 
 
 def check_rows(config: Config, pairs: set[tuple[str, str]], schema: str) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
 from iunet.networks.catalog import NETWORKS
@@ -110,7 +111,7 @@ def _check_pairs(
                 f"{nearest(network, NETWORKS)}"
             )
     kinds = {network_kind(network) for network, _ in pairs}
-    tuned = [m for n, m in pairs if resolve_method(config, m, n).tuned]
+    tuned = [m for _, m in pairs if config["methods"][m].get("recipe") in LEARNERS]
     for dataset in datasets:
         kind = registry[dataset].kind
         if kind not in kinds:

@@ -1,4 +1,4 @@
-"""Paths may ask for any run, but for none that the config could not have, and for each by one name."""
+"""Paths may ask for any run that the config could have, and for each by one name."""
 
 from __future__ import annotations
 

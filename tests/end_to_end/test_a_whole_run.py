@@ -1,0 +1,240 @@
+"""A whole run of config/test.yaml, made once, and what it leaves behind.
+
+The run is made when the first test asks for it, so this file is the first one.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import NOTHING, TEST_CONFIG, read_csv
+
+from iunet.artifacts import read_json
+from iunet.machine import cost
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def evaluation(finished, run: str) -> dict:
+    return read_json(finished.path / "results" / "test" / "runs" / run / "evaluation.json")
+
+
+# ---- what is there
+
+
+def test_tables_of_the_run(finished):
+    tables = finished.path / "results" / "test" / "tables"
+    row = read_csv(tables / "table9.csv")["wine"]
+    assert (row["n_train"], row["n_valid"], row["n_test"]) == ("106", "36", "36")
+    assert row["n_train_agrees"] == "not in the paper"
+    assert read_csv(tables / "table8.csv")["photo_digits_low"]["n_classes"] == "5"
+    assert "| wine " in (tables / "table9.md").read_text()
+    assert "<td>wine</td>" in (tables / "table9.html").read_text()
+
+
+def test_every_job_leaves_a_log_and_a_benchmark(finished):
+    root = finished.path / "results" / "test"
+    run = "runs/wine/mlp_tab/kappa0.25-ilo/seed0"
+    jobs = ["download/wine", "split/wine", "split/photo_digits_low", "tables/table9"]
+    jobs += [f"{run}/supernet", f"{run}/evaluate", f"{run}/ratio8/finetune", "figures/figure2"]
+    jobs += [f"{run}/ratio8/evaluate", "runs/wine/mlp_tab/choose-iunet", "report/page"]
+    for job in jobs:
+        assert (root / "logs" / f"{job}.log").is_file(), job
+        assert (root / "benchmarks" / f"{job}.tsv").is_file(), job
+    assert "sha256" in (root / "logs" / "download" / "wine.log").read_text()
+
+
+def test_all_tables_figures_and_the_page(finished):
+    root = finished.path / "results" / "test"
+    for number in range(1, 10):
+        for ending in ("csv", "md", "html", "tex", "json"):
+            assert (root / "tables" / f"table{number}.{ending}").stat().st_size > 0
+    for number in (2, 3, 4):
+        for ending in ("pdf", "png", "csv", "json"):
+            assert (root / "figures" / f"figure{number}.{ending}").stat().st_size > 0
+    page = (root / "report" / "index.html").read_text()
+    for part in ("table7", "figure4", "tuning-wine", "metric_problem"):
+        assert f'id="{part}"' in page
+    with (root / "tables" / "table7.csv").open() as file:
+        cells = {(row["row"], row["column"], row["metric"]): row for row in csv.DictReader(file)}
+    shown = float(cells["wine", "iunet", "balanced_accuracy"]["mean"])
+    pruned = evaluation(finished, "wine/mlp_tab/kappa0.25-ilo/seed0/ratio8")
+    assert shown == pruned["metrics"]["test_balanced_accuracy"]
+
+
+def test_baselines_of_the_run(finished):
+    """β-LASSO's second l1 kills every weight: reported, and not chosen."""
+    runs = finished.path / "results" / "test" / "runs" / "wine"
+    choice = read_json(runs / "mlp_tab" / "choice-beta_lasso.json")
+    assert choice["chosen"]["supernet"] == "kappa1-lasso0.00001"
+    assert "every weight died" in choice["candidates"][1]["failed"]
+    for learner in ("xgb", "tabnet", "mlp_c"):
+        study = read_json(runs / learner / "tuning" / "study.json")
+        assert study["trials"] == {"xgb": 3, "tabnet": 2, "mlp_c": 2}[learner]
+        result = evaluation(finished, f"wine/{learner}/seed0")
+        assert 0 <= result["metrics"]["test_balanced_accuracy"] <= 100
+
+
+def test_runs_are_evaluated(finished):
+    run = "photo_digits_low/mlp_vis/kappa0.25-ilo/seed0"
+    for folder, ratio in ((run, 1), (f"{run}/ratio2", 2), (f"{run}/ratio8", 8)):
+        result = evaluation(finished, folder)
+        assert (result["run"], result["ratio"]) == (folder, ratio)
+        assert {"test_accuracy", "test_balanced_accuracy"} <= set(result["metrics"])
+        assert set(result["consistency"]) == {"resize", "horiz", "color", "graysc"}
+    assert evaluation(finished, "wine/mlp_tab/dense/seed0")["sizes"]["members"] == 2
+
+
+def test_a_ratio_is_chosen(finished):
+    folder = finished.path / "results/test/runs/photo_digits_low/mlp_vis"
+    choice = read_json(folder / "choice-omp.json")
+    assert choice["metric"] == "valid_accuracy"
+    best = max(choice["candidates"], key=lambda entry: (entry["mean"], entry["ratio"]))
+    assert choice["chosen"] == {key: best[key] for key in ("supernet", "cut", "ratio")}
+    assert choice["chosen"]["cut"] in ("ratio2", "ratio8")
+    for candidate in choice["candidates"]:  # it scored what the evaluation scores
+        run = f"photo_digits_low/mlp_vis/{candidate['supernet']}/seed0/{candidate['cut']}"
+        assert candidate["mean"] == evaluation(finished, run)["metrics"]["valid_accuracy"]
+
+
+def test_snakemakes_own_report(finished, tmp_path):
+    finished.run(*TEST_CONFIG, "--report", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text()
+    assert "table9.html" in page and "figure2.png" in page
+    assert "the paper's beside them" in page
+
+
+# ---- what would run again
+
+
+def test_a_finished_run_is_not_repeated(finished):
+    assert NOTHING in finished.run("-n", *TEST_CONFIG)
+    assert finished.plan().jobs == []
+
+
+def test_a_changed_parameter_repeats_what_uses_it(finished):
+    plan = finished.plan(split={"max_categories": 99})
+    tables = {job.wildcards.table for job in plan.jobs if job.rule.name == "table"}
+    assert plan.counts["split_table"] == 1 and "table9" in tables and "table8" not in tables
+    assert not {"split_images", "download_table"} & set(plan.counts)
+
+
+def test_transforms_matter_to_what_uses_them(finished):
+    """Another hue: supernets with ILO on images, and what follows; nothing of tables or `sup`."""
+    counts = finished.plan(augment={"vision": {"color": {"hue": 0.2}}}).counts
+    assert counts["supernet"] == 2  # IUNET of mlp_vis and of resnet18
+    assert "train_dense" not in counts and "initialise" not in counts
+
+
+def test_a_method_is_added_by_a_row_and_shares_what_exists(finished):
+    """No code: a new λ needs its supernet and what follows, and nothing that is there already."""
+    plan = finished.plan(
+        methods={"mine": {"kappa": 0.25, "objective": "ilo", "supernet": {"lambda": 0.5}}},
+        experiments={"mine": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["mine"]}},
+    )
+    names = ("supernet", "prune", "finetune", "evaluate", "choose")
+    assert {name: plan.counts[name] for name in names} == dict.fromkeys(names, 1)
+    others = {"initialise", "tune", "refit", "train_dense", "split_table", "evaluate_supernet"}
+    assert not others & set(plan.counts)
+    folder = "results/test/runs/wine/mlp_tab/kappa0.25-ilo-lambda0.5/seed0"
+    assert f"{folder}/ratio8/mask.safetensors" in plan.outputs
+
+
+# ---- scripts by hand
+
+
+def test_a_script_runs_by_hand(finished_copy):
+    """As under a debugger: the same inputs, the same bytes."""
+    split = finished_copy.path / "results" / "test" / "splits" / "wine"
+    before = {path.name: path.read_bytes() for path in split.iterdir()}
+    for path in split.iterdir():
+        path.unlink()
+    script = ROOT / "workflow" / "scripts" / "split_table.py"
+    result = subprocess.run(
+        [sys.executable, script, "dataset=wine", *TEST_CONFIG],
+        cwd=finished_copy.path,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "wine: train 106, valid 36, test 36" in result.stderr
+    assert before == {path.name: path.read_bytes() for path in split.iterdir()}
+
+
+def test_a_progress_bar_in_a_terminal(finished_copy):
+    wildcards = ["dataset=wine", "network=mlp_tab", "supernet=kappa1-sup-epochs3", "seed=0"]
+    script = ROOT / "workflow" / "scripts" / "supernet.py"
+    # A pipe that says it is a terminal: a real one may lose what is unread at its close.
+    as_if_watched = (
+        "import runpy, sys; sys.stderr.isatty = lambda: True; sys.argv = sys.argv[1:]; "
+        "sys.path.insert(0, sys.argv[0].rpartition('/')[0]); runpy.run_path(sys.argv[0])"
+    )
+    command = [sys.executable, "-c", as_if_watched, script, *wildcards, *TEST_CONFIG]
+    process = subprocess.run(command, cwd=finished_copy.path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert "step/s" in process.stderr and "valid " in process.stderr
+    logs = finished_copy.path / "results/test/logs/runs/wine/mlp_tab"
+    assert "epoch 3/3" in (logs / "kappa1-sup-epochs3/seed0/supernet.log").read_text()
+
+
+# ---- the machine
+
+
+def test_the_plan_adds_up(finished_copy, monkeypatch):
+    """`make plan`: of everything, and of what remains."""
+    monkeypatch.chdir(finished_copy.path)
+
+    def rows(forced: bool) -> dict[str, list[str]]:
+        overlays = [finished_copy.path / "config" / "test.yaml"]
+        report = cost.report(cost.load_workflow(overlays, [], forced, {}))
+        lines = (line.split() for line in report.splitlines())
+        return {line[0]: line[1:] for line in lines if line[-1:] == ["GB"]}
+
+    plan = rows(forced=True)
+    jobs = {name: int(row[0]) for name, row in plan.items()}
+    rules = [name for name in jobs if name in ("supernet", "finetune", "evaluate", "split_table")]
+    assert len(rules) == 4 and jobs["total"] > sum(jobs[name] for name in rules)
+    assert jobs["tables.table7"] <= jobs["total"]
+    assert int(plan["total"][1]) < jobs["total"] / 2  # grouped
+    assert int(plan["choose"][1]) == 0  # local
+    (finished_copy.path / "results/test/report/index.html").unlink()
+    remaining = rows(forced=False)
+    assert remaining["page"][0] == remaining["total"][0] == "1"
+    assert remaining["tables.table7"][0] == "0"
+
+
+def test_too_few_cores_are_an_error(finished_copy):
+    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+    change = ("--config", 'train={"threads": 3}')
+    output = finished_copy.fail(target, *TEST_CONFIG, *change, "--forcerun", "supernet")
+    assert "'train.threads' is 3, but this job was given 2" in output
+
+
+def test_jobs_run_without_a_network(finished_copy):
+    """In a network namespace that has nothing at all."""
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine allows no network namespaces (unshare -rn)")
+    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+    forced = ("--forcerun", "split_table", "supernet")
+    snakemake = Path(sys.executable).parent / "snakemake"
+    command = ["unshare", "-rn", snakemake, "--snakefile", ROOT / "Snakefile", "--cores", "1"]
+    result = subprocess.run(
+        [*command, target, *TEST_CONFIG, *forced],
+        cwd=finished_copy.path,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert "Supernet kappa1-sup of mlp_tab on wine" in result.stderr
+
+
+def test_json_of_the_run_says_whose_it_is(finished):
+    """And readers of the package do not see it."""
+    path = finished.path / "results/test/splits/wine/split.json"
+    assert json.loads(path.read_text())["made_by"]["rule"] == "split_table"
+    assert "made_by" not in read_json(path)

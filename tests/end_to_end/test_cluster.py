@@ -1,0 +1,142 @@
+"""A real Slurm on this one machine, with two pretend GPUs: a table through profiles/slurm."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Workdir
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILE = ROOT / "profiles" / "slurm"
+HELPERS = ROOT / "tests" / "helpers" / "slurm"
+NEEDED = ("slurmctld", "slurmd", "munged", "sbatch", "scancel")
+
+# The table: wine × three methods × one seed.
+WINE = "results/test/runs/wine/mlp_tab"
+TARGETS = ("results/test/tables/table7.csv",)
+# Long enough to be killed in its middle, with a checkpoint after every second.
+CONFIG = {
+    "device": "cpu",
+    "train": {"checkpoint_s": 1, "supernet": {"epochs": 2000}},
+    "tables": {"table7": {"methods": ["omp", "iunet", "xgb"]}},
+}
+OPTIONS = ("--configfile", "config/test.yaml", "table.yaml")
+# Ask soon whether jobs have ended; and a GPU for training, though it uses none here.
+SLURM = ("--profile", str(PROFILE), "--slurm-init-seconds-before-status-checks", "2")
+GPU = ("--set-resources", "supernet:gpu=1")
+
+TIMES = ("times", "environment", "seconds", "fit_seconds")
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """The cluster. Where there can be none, tests skip; with IUNET_NEED_SLURM=1 they fail."""
+
+    def give_up(reason: str) -> None:
+        if os.environ.get("IUNET_NEED_SLURM") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+    missing = [name for name in NEEDED if shutil.which(name) is None]
+    if missing:
+        give_up(f"no Slurm here, {missing[0]} is missing (apt-get install slurm-wlm munge)")
+    if os.geteuid() != 0:
+        give_up("starting a Slurm needs root")
+    folder = Path(tempfile.mkdtemp(prefix="iunet-slurm-"))
+    started = subprocess.run([HELPERS / "start.sh", folder], capture_output=True, text=True)
+    try:
+        if started.returncode != 0:
+            give_up(f"Slurm could not be started: {started.stderr.strip()[-500:]}")
+        yield folder
+    finally:
+        subprocess.run([HELPERS / "stop.sh", folder])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_workdir(path: Path) -> Workdir:
+    workdir = Workdir(path)
+    (workdir.path / "table.yaml").write_text(json.dumps(CONFIG))
+    return workdir
+
+
+def ask(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds=500) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, f"Snakemake ended before {what}: {log.read_text()[-4000:]}"
+        assert time.monotonic() < end, f"{what} did not happen in {seconds:.0f} s"
+        time.sleep(0.1)
+
+
+def results(workdir: Workdir) -> dict[str, Any]:
+    """Every artifact but logs, benchmarks and journals; of JSON and trials all but times."""
+    root = workdir.path / "results" / "test"
+    found = {}
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_dir() or name.startswith(("logs/", "benchmarks/")) or path.suffix == ".journal":
+            continue
+        if path.suffix == ".json":
+            content = json.loads(path.read_text())
+            for checksum in ("content", "files"):  # of times, too
+                content["made_by"].pop(checksum, None)
+            found[name] = {k: v for k, v in content.items() if k not in TIMES}
+        elif path.name == "trials.csv":
+            rows = csv.DictReader(path.read_text().splitlines())
+            found[name] = [{k: v for k, v in row.items() if k not in TIMES} for row in rows]
+        else:
+            found[name] = path.read_bytes()
+    return found
+
+
+def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_path):
+    local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
+    local.run(*TARGETS, *OPTIONS)
+    snakemake = Path(sys.executable).parent / "snakemake"
+    command = [snakemake, *TARGETS, "--snakefile", ROOT / "Snakefile", *SLURM, *GPU, *OPTIONS]
+    with (tmp_path / "out.log").open("w") as out:
+        process = subprocess.Popen(command, cwd=remote.path, stdout=out, stderr=out)
+    try:
+        checkpoint = remote.path / WINE / "kappa0.25-ilo" / "seed0" / "supernet.checkpoint"
+        wait_for(checkpoint.exists, "a checkpoint", process, tmp_path / "out.log")
+        running = ("--noheader", "--states=RUNNING", "--partition=gpu", "--format=%i")
+        (job,) = ask("squeue", *running).split()
+        facts = ask("scontrol", "show", "job", job)
+        assert "Partition=gpu" in facts and "gres:gpu:1" in facts
+        ask("scancel", "--signal=KILL", job)
+        process.wait(timeout=800)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(timeout=60)
+    output = (tmp_path / "out.log").read_text()
+    assert process.returncode == 0, output[-3000:]
+    assert "Trying to restart job" in output  # killed, and sent again
+    assert 3 <= output.count("has been submitted with SLURM jobid") <= 15
+    report = json.loads((checkpoint.parent / "supernet.json").read_text())
+    assert report["times"]["resumed_at"] and not checkpoint.exists()
+    ours, theirs = results(remote), results(local)
+    assert ours.keys() == theirs.keys()
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_a_partition_that_does_not_exist(slurm, tmp_path):
+    workdir = make_workdir(tmp_path / "work")
+    output = workdir.fail(*TARGETS, *SLURM, *OPTIONS, "--default-resources", "slurm_partition=gpus")
+    assert "There is no Slurm partition 'gpus'" in output
+    assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in output
+    assert "Traceback" not in output
+    assert not (workdir.path / "results" / "test" / "data").exists()  # nothing was started

@@ -1,0 +1,267 @@
+"""What the workflow plans: which jobs a target needs, and what they ask of the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import TEST_CONFIG, Workdir
+from planning import load
+from snakemake.exceptions import WorkflowError
+
+from iunet.machine import device
+from iunet.runs import paths
+from iunet.runs.versions import closure, imports_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SUPERNET = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+RULES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Workdir:
+    """A folder in which nothing is run."""
+    return Workdir(tmp_path_factory.mktemp("planning") / "work")
+
+
+# ---- which jobs
+
+
+def test_a_table_of_data_needs_no_run(folder):
+    counts = folder.plan_with((), "results/tables/table9.csv").counts
+    assert counts == {"download_table": 40, "split_table": 40, "table": 1, "total": 81}
+    counts = folder.plan_with((), "download_all").counts
+    assert counts == {"download_table": 40, "download_images": 3, "download_all": 1, "total": 44}
+
+
+def test_a_table_asks_for_what_it_needs_and_nothing_else(folder):
+    """Table 2 is made from table 7: three seeds of seven methods on two tables, no images."""
+    tables = {"tabular": ["vehicle", "kc1"], "ablation": ["vehicle"], "search": ["kc1"]}
+    counts = folder.plan_with((), "results/tables/table2.csv", datasets=tables).counts
+    assert counts["table"] == 2 and counts["choose"] == 2 * 3
+    assert (counts["tune"], counts["refit"], counts["evaluate_dense"]) == (6, 18, 6)
+    assert counts["supernet"] == 2 * 3 * (1 + 1 + 5)
+    assert counts["finetune"] == counts["evaluate"] == counts["supernet"]  # one cut of each
+    assert not {"split_images", "figure", "page", "evaluate_supernet", "latency"} & set(counts)
+
+
+def test_the_papers_config_plans(folder):
+    """Everything: 40 tables, 3 image sets, 3 seeds."""
+    counts = folder.plan_with(()).counts
+    assert (counts["split_table"], counts["split_images"], counts["page"]) == (40, 3, 1)
+    assert (counts["table"], counts["figure"]) == (17, 4 + 40)
+    assert (counts["tune"], counts["refit"], counts["evaluate_tuned"]) == (120, 360, 360)
+    assert counts["finetune"] == counts["prune"] == counts["evaluate"]
+    assert counts["train_dense"] == counts["evaluate_dense"] == 3 * (40 + 3 * 3)
+
+
+def test_the_demo_plans_few_jobs(folder):
+    counts = folder.plan_with(("config/demo.yaml",)).counts
+    assert 0 < counts["total"] <= 330
+    assert {"table", "figure", "page"} <= set(counts)
+
+
+def test_demo_and_paper_have_separate_roots():
+    configs = (ROOT / "config").glob("*.yaml")
+    roots = [yaml.safe_load(path.read_text())["results"] for path in configs]
+    assert len(roots) == len(set(roots)) == 3
+
+
+def test_a_choice_is_among_the_methods_own_ratios(folder):
+    """Another method's ratios of the same supernet are no candidates, and share the supernet."""
+    more = {
+        "methods": {"more": {"kappa": 0.25, "objective": "ilo", "ratios": [2, 4]}},
+        "experiments": {
+            "more": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["more"]}
+        },
+    }
+    iunet, own = (f"results/test/runs/wine/mlp_tab/choice-{m}.json" for m in ("iunet", "more"))
+    for targets, n in (((iunet,), 1), ((own,), 2), ((iunet, own), 3)):
+        counts = folder.plan(*targets, **more).counts
+        assert (counts["finetune"], counts["supernet"]) == (n, 1)
+        assert not {"evaluate", "evaluate_supernet"} & set(counts)  # test data are not read
+
+
+def test_a_supernet_that_is_not_pruned_has_no_subnetworks(folder):
+    bare = {
+        "methods": {"bare": {"kappa": 0.5, "objective": "sup", "prune": False}},
+        "experiments": {
+            "bare": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["bare"]}
+        },
+    }
+    target = "results/test/runs/wine/mlp_tab/kappa0.5-sup/seed0/evaluation.json"
+    counts = folder.plan(target, **bare).counts
+    assert "finetune" not in counts and counts["evaluate_supernet"] == 1
+    asked = folder.plan("experiments", **bare).outputs
+    assert target in asked and not any("kappa0.5-sup/seed0/ratio" in path for path in asked)
+
+
+def test_what_a_path_says_is_what_is_trained(folder):
+    """Any point can be asked for, also one that no method of the config names."""
+    point = "results/test/runs/wine/mlp_tab-depth3/kappa0.5-scl-glorot-epochs1/seed7"
+    plan = folder.plan(f"{point}/ratio4-cycles1/finetune.json")
+    initial = plan.job("initialise").params
+    assert initial.network == {"name": "mlp_tab", "options": {"width": 16, "depth": 3}}
+    assert initial.init == "glorot"
+    asked = {"kappa": 0.5, "objective": "scl", "epochs": 1, "seed": 7}
+    assert asked.items() <= plan.job("supernet").params.settings.items()
+    assert plan.job("prune").params.ratio == 4
+    assert plan.job("finetune").params.settings["cycles"] == 1
+    weights = "results/test/runs/wine/mlp_tab-depth3/initial-glorot/seed7/weights.safetensors"
+    for rule in ("supernet", "prune", "finetune"):
+        assert plan.job(rule).input.initial == weights
+
+
+# ---- what the config may not say
+
+
+def test_a_typo_in_the_config(folder):
+    with pytest.raises(WorkflowError, match=r"unknown key 'sedes'. Did you mean 'seeds'\?"):
+        load(folder.path, config={"sedes": [0]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "fragment"),
+    [
+        ({"supernet": {"epochs": 2.5}}, "'train.supernet.epochs' is 2.5"),
+        ({"supernet": {"momentum": 0}}, "'train.supernet.optimiser.momentum' is 0"),
+        ({"finetune": {"cycles": 0}}, "'train.finetune_tabular.cycles' is 0"),
+        ({"network": {"depth": 0}}, "'networks.mlp_tab.depth' is 0"),
+    ],
+)
+def test_impossible_values_in_a_row_are_named(folder, changes, fragment):
+    odd = {
+        "methods": {"odd": {"kappa": 1, "objective": "sup", **changes}},
+        "experiments": {"odd": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["odd"]}},
+    }
+    with pytest.raises(WorkflowError) as caught:
+        load(folder.path, ("config/test.yaml",), odd)
+    assert "With the changes of 'methods.odd': " in str(caught.value)
+    assert fragment in str(caught.value)
+
+
+# ---- who reads what
+
+
+@pytest.fixture(scope="module")
+def workflow(folder):
+    return load(folder.path, ("config/test.yaml",))
+
+
+def test_only_evaluation_reads_test_data(folder):
+    plan = folder.plan()
+    rules = {job.rule.name for job in plan.jobs}
+    reading = {job.rule.name for job in plan.jobs if any("/test.saf" in path for path in job.input)}
+    assert reading == {rule for rule in rules if rule.startswith("evaluate")} and len(reading) == 4
+
+
+def test_only_downloads_know_of_the_network():
+    """They run where Snakemake does; what other jobs import has no way to a server."""
+    for path in sorted((ROOT / "workflow" / "scripts").glob("[a-z]*.py")):
+        used = closure(imports_of(path))
+        online = ("iunet.data.download", "iunet.data.sources.")
+        assert any(name.startswith(online) for name in used) == path.name.startswith("download"), (
+            path.name
+        )
+
+
+def test_rules_that_run_where_snakemake_does(workflow):
+    """Downloads, since compute nodes may be offline, and what takes seconds."""
+    local = {"download_table", "download_images", "download_all", "choose", "study", "experiments"}
+    assert workflow._localrules - {"all"} == local | {"table", "figure", "page"}
+
+
+def test_every_rule_has_a_log_a_benchmark_a_message_and_an_environment(workflow):
+    for rule in workflow.rules:
+        if rule.name in ("all", "download_all", "experiments"):
+            continue
+        assert rule.log and rule.benchmark and rule.message and rule.conda_env, rule.name
+
+
+def test_paths_are_said_once():
+    """In iunet/runs/paths.py: rules name artifacts by it."""
+    templates = {v for v in vars(paths).values() if isinstance(v, str) and "{" in v}
+    assert len(templates) > 30
+    for path in RULES:
+        assert not re.search(r'"<results>/', path.read_text()), path
+
+
+def test_planning_imports_nothing_heavy():
+    """Every start parses the Snakefile, and with it these modules."""
+    text = "".join(path.read_text() for path in RULES)
+    modules = sorted(set(re.findall(r"^from (iunet[\w.]*) import", text, flags=re.MULTILINE)))
+    assert {"iunet.runs.config", "iunet.tables.catalog"} <= set(modules)
+    code = (
+        f"import sys, {', '.join(modules)}\n"
+        "for table in iunet.tables.catalog.TABLES: iunet.tables.catalog.table_module(table)\n"
+        "iunet.runs.versions.script_code('workflow/scripts/table.py')\n"
+        "print(sorted({'torch', 'pandas', 'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert output.stdout == "[]\n", output.stderr
+
+
+# ---- the machine
+
+
+@pytest.mark.parametrize(("wanted", "gpus"), [("cpu", 0), ("cuda", 1)])
+def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(
+    folder, tmp_path, monkeypatch, wanted, gpus
+):
+    (tmp_path / "0").mkdir()
+    monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    job = folder.plan(SUPERNET, device=wanted).job("supernet")
+    assert (job.resources.gpu, job.threads) == (gpus, 1)
+
+
+def test_no_more_jobs_train_at_once_than_there_are_gpus(folder, tmp_path, monkeypatch):
+    for i in range(2):
+        (tmp_path / str(i)).mkdir()
+    monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    resources = load(folder.path, ("config/test.yaml",)).global_resources
+    assert _value(resources["gpu"]) == 2
+
+
+def _value(resource) -> int:
+    return getattr(resource, "value", resource)
+
+
+def test_cuda_without_a_gpu_is_refused_before_the_start(workdir):
+    workdir.overlay("cuda.yaml", {"device": "cuda"})
+    options = (*TEST_CONFIG, "cuda.yaml")
+    fragment = "The config key 'device' is 'cuda', but this machine has no NVIDIA GPU"
+    output = workdir.fail(SUPERNET, *options)
+    assert fragment in output and "Traceback" not in output
+    assert not (workdir.path / "results" / "test" / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "more"),
+    [("download_all", ()), (SUPERNET, ("--profile", str(ROOT / "profiles" / "slurm")))],
+    ids=["download", "for a cluster"],
+)
+def test_a_login_node_without_a_gpu_downloads_and_plans(workdir, target, more):
+    workdir.overlay("cuda.yaml", {"device": "cuda"})
+    result = workdir.snakemake(target, "-n", "--cores", "2", *more, *TEST_CONFIG, "cuda.yaml")
+    assert result.returncode == 0, result.stderr
+
+
+def test_no_slurm_on_this_machine(workdir, monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh", "which", "uname"):
+        for where in os.environ["PATH"].split(":"):
+            if (Path(where) / name).exists():
+                (tmp_path / "bin" / name).symlink_to(Path(where) / name)
+                break
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    profile = ("--profile", str(ROOT / "profiles" / "slurm"))
+    output = workdir.fail("results/test/tables/table7.csv", *profile, *TEST_CONFIG)
+    assert "sends jobs to Slurm, but this machine has no sbatch" in output
+    assert "Traceback" not in output

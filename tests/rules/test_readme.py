@@ -1,0 +1,70 @@
+"""What README.md says is true: its commands plan, its files exist, its picture is current."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from snakemake.cli import parse_args, parse_config
+
+from iunet.cli import targets_first
+from iunet.runs.config import restore_numbers
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line]
+SNAKEMAKE = [command for command in COMMANDS if command.startswith("snakemake ")]
+
+
+def test_make_commands_exist():
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    asked = re.findall(
+        r"make ([a-z]+)", "\n".join(COMMANDS) + "\n".join(re.findall("`.*?`", README))
+    )
+    assert {"demo", "test", "dag"} <= set(asked) <= set(targets)
+
+
+@pytest.mark.parametrize("command", SNAKEMAKE)
+def test_snakemake_commands_plan(workdir, command):
+    (workdir.path / "mine.csv").write_text(blocks("csv")[0])
+    (workdir.path / "mine.yaml").write_text(blocks("yaml")[0])
+    (workdir.path / "customers.csv").write_text("age,zip_code,label\n")
+    mirror = workdir.path / "mirror" / "tabular"
+    mirror.mkdir(parents=True)
+    (mirror / "index.csv").write_text("name,file,sha256\nvehicle,vehicle.parquet,0\n")
+    words = shlex.split(command.replace("/path/to/mirror", "mirror"))[1:]
+    _, arguments = parse_args(targets_first(words))
+    config = restore_numbers(dict(parse_config(arguments.config)))
+    config = {"seeds": [0], **config}  # of which one shows that it plans
+    overlays = tuple(map(str, arguments.configfile or ()))
+    plan = workdir.plan_with(overlays, *arguments.targets, **config)
+    assert plan.jobs
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r"\]\((?!http)([^)]+)\)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_the_picture_shows_the_rules_of_the_workflow():
+    """`make dag` draws it again."""
+    drawn = set(re.findall(r">([a-z_0-9]+)</text>", (ROOT / "docs" / "dag.svg").read_text()))
+    rules = set()
+    for path in [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]:
+        rules |= set(re.findall(r"^rule (\w+):", path.read_text(), flags=re.MULTILINE))
+    assert drawn == rules - {"download_all", "experiments"}  # which name results, and make none
+
+
+def test_nothing_names_the_authors_machine():
+    """Absolute paths of one machine have no place in what users read or run."""
+    files = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("config/*"), ROOT / "Makefile"]
+    for path in files:
+        assert not re.search(r"/(root|home|work)/", path.read_text()), path

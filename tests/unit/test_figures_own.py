@@ -1,0 +1,343 @@
+"""Figures for experiments of a user's own: scores and layer densities."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from test_figures import line, outputs, panel_of, says, texts, written
+
+from iunet.errors import UserError
+from iunet.figures.curves import draw_curve
+from iunet.figures.densities import draw_densities, write_densities
+from iunet.figures.scores import draw_scores, write_scores
+from iunet.figures.style import LOOKS, PAGE_WIDTH, SMALL, new_figure
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_light_modules_do_not_load_seaborn():
+    modules = ("figure2", "figure3", "figure4", "scores", "densities", "tuning_history", "curves")
+    code = f"import sys, {', '.join(f'iunet.figures.{name}' for name in modules)}; " + (
+        "sys.exit('seaborn' in sys.modules or 'matplotlib.pyplot' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
+
+
+def test_nothing_is_left_in_pyplot(scores, densities):
+    from matplotlib import pyplot
+
+    draw_scores(scores)
+    draw_densities(densities)
+    assert pyplot.get_fignums() == []
+
+
+# ---- curves
+
+
+def test_a_curve_has_gaps_bands_and_bars():
+    panel = new_figure(3, 3)[1].subplots()
+    values = {1: [1.0, 3.0], 2: [4.0], 4: [5.0, 7.0], 5: []}
+    draw_curve(panel, values, [1, 2, 3, 4, 5], label="mine", color="red")
+    mine = [c for c in panel.get_lines() if c.get_label() == "mine"]
+    assert [c.get_xydata().tolist() for c in mine] == [[[1, 2], [2, 4]], [[4, 6]]]
+    band, bar = panel.collections  # a lone place has a bar instead of a band
+    corners = np.concatenate([path.vertices for path in band.get_paths()])
+    assert set(corners[:, 1]) == {2 - 2**0.5, 2 + 2**0.5}
+    assert bar.get_segments()[0].tolist() == [
+        [4, pytest.approx(6 - 2**0.5)],
+        [4, pytest.approx(6 + 2**0.5)],
+    ]
+
+
+# ---- scores
+
+
+def score(dataset, method, seed, value, network="mlp_tab", metric="balanced_accuracy") -> dict:
+    missing = isinstance(value, str)
+    return {
+        "dataset": dataset,
+        "network": network,
+        "method": method,
+        "seed": seed,
+        "metric": metric,
+        "value": None if missing else value,
+        "missing": value if missing else None,
+    }
+
+
+@pytest.fixture
+def scores() -> list[dict]:
+    return [
+        score("vehicle", "iunet", 0, 80.0),
+        score("vehicle", "iunet", 1, 82.0),
+        score("vehicle", "omp", 0, 70.0),
+        score("vehicle", "omp", 1, "not finished"),
+        score("kc1", "iunet", 0, 60.0),
+        score("kc1", "iunet", 1, 60.0),
+        score("kc1", "omp", 0, "not finished"),
+        score("kc1", "omp", 1, "not finished"),
+    ]
+
+
+def dots(panel) -> dict[float, list[float]]:
+    """The values of the seeds by line of the panel."""
+    found: dict[float, list[float]] = {}
+    for collection in panel.collections:
+        for x, y in np.asarray(collection.get_offsets()).tolist():
+            found.setdefault(y, []).append(x)
+    return {y: found[y] for y in sorted(found)}
+
+
+def test_scores_are_dots_over_their_mean(scores):
+    figure = draw_scores(scores)
+    assert [axes.get_title() for axes in figure.axes] == ["vehicle", "kc1"]
+    vehicle, kc1 = figure.axes
+    assert [text.get_text() for text in vehicle.get_yticklabels()] == ["OMP", "IUNET"]
+    assert vehicle.get_ylim() == kc1.get_ylim() == (1.5, -0.5)
+    assert dots(vehicle) == {0: [70], 1: [80, 82]}
+    means = vehicle.get_lines()[0]
+    assert means.get_xydata().tolist() == [[70, 0], [81, 1]]
+    assert means.get_zorder() < min(c.get_zorder() for c in vehicle.collections)
+    spreads = [bar.get_xdata() for bar in vehicle.get_lines()[1:]]
+    assert [81 - 2**0.5, 81 + 2**0.5] in [pytest.approx(x) for x in spreads]
+    colours = [c.get_facecolors()[0][:3] for c in vehicle.collections if len(c.get_offsets())]
+    expected = [LOOKS[method].colour for method in ("omp", "iunet")]
+    assert ["#" + "".join(f"{round(255 * x):02X}" for x in c) for c in colours] == expected
+    assert dots(kc1) == {1: [60, 60]}
+    assert "missing" in [text.get_text() for text in kc1.texts]
+    assert not any(axes.get_legend() for axes in figure.axes)
+    assert {axes.get_xlabel() for axes in figure.axes} == {"Balanced accuracy (%)"}
+    assert says(figure, "Missing: vehicle, OMP (seed 1): not finished; kc1, OMP (seeds 0, 1)")
+
+
+def test_scores_name_networks_where_a_method_has_several():
+    rows = [
+        score("cifar10", "dense", 0, 50.0, "mlp_vis", "accuracy"),
+        score("cifar10", "dense", 0, 60.0, "cnn", "accuracy"),
+        score("cifar10", "iunet", 0, 60.0, "mlp_vis", "accuracy"),
+        score("cifar10", "iunet", 0, 61.0, "cnn", "accuracy"),
+        score("wine", "xgb", 0, 70.0, None),
+    ]
+    figure = draw_scores(rows)
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == [
+        "MLP_VIS",
+        "CNN",
+        "IUNET on MLP_VIS",
+        "IUNET on CNN",
+        "XGB",
+    ]
+    # Other metrics: every panel names its own.
+    assert [axes.get_xlabel() for axes in figure.axes] == ["Accuracy (%)", "Balanced accuracy (%)"]
+    assert says(figure, "Bar: the mean.")  # one seed has no deviation
+
+
+def test_scores_of_all_sizes_fit_a_page():
+    methods = [*list(LOOKS)[:11], "my_own"]
+    for n_methods, n_datasets in ((12, 12), (1, 1), (2, 5)):
+        rows = [
+            score(f"data-set-{i}", method, seed, 50.0 + seed + i)
+            for i in range(n_datasets)
+            for method in methods[:n_methods]
+            for seed in (0, 1)
+        ]
+        figure = draw_scores(rows)
+        width, height = figure.get_size_inches()
+        assert width <= PAGE_WIDTH + 1e-6 and height < 12
+        assert sum(bool(axes.get_title()) for axes in figure.axes) == n_datasets
+        figure.draw_without_rendering()
+        assert all(text.get_size() >= SMALL for text in figure.findobj(Text) if text.get_text())
+        labels = figure.axes[0].get_yticklabels()
+        boxes = [label.get_window_extent() for label in labels]
+        assert len(boxes) == n_methods
+        assert all(a.y0 >= b.y1 - 1 for a, b in itertools.pairwise(boxes))
+
+
+def test_scores_files_and_empty_panels(scores, tmp_path):
+    output = outputs(tmp_path)
+    write_scores(scores, output)
+    rows = written(output)
+    assert len(rows) == 8 and rows[3]["missing"] == "not finished" and rows[1]["value"] == "82.0"
+    gone = [row | {"value": None, "missing": "not finished"} for row in scores[:4]]
+    figure = draw_scores([*gone, *scores[4:]])
+    assert [text.get_text() for text in panel_of(figure, "vehicle").texts] == ["not finished"]
+    assert says(figure, "Missing: vehicle, all runs: not finished; kc1, OMP")
+    write_scores(gone, output)  # nothing at all
+    assert {row["missing"] for row in written(output)} == {"not finished"}
+
+
+def test_scores_refuse_bad_rows(scores):
+    for rows, message in (
+        ([], "list of runs is empty"),
+        ([scores[0], scores[0]], "twice"),
+        ([scores[0] | {"value": None}], "neither a value nor the reason"),
+        ([scores[0] | {"value": float("nan")}], "nan as the value of iunet"),
+        ([scores[0], scores[1] | {"metric": "accuracy"}], "two metrics for vehicle"),
+    ):
+        with pytest.raises(UserError, match=message):
+            draw_scores(rows)
+
+
+# ---- densities
+
+
+def layers_of(method, seed, values, *, expected=None, dataset="svhn", network="cnn", ratio=8.0):
+    """A row per layer, or one with the reason why there is none."""
+    run = {
+        "dataset": dataset,
+        "network": network,
+        "method": method,
+        "seed": seed,
+        "ratio": ratio,
+    }
+    if isinstance(values, str):
+        empty = dict.fromkeys(("layer", "weight", "density", "expected"))
+        return [{**run, **empty, "missing": values}]
+    expected = expected or [None] * len(values)
+    return [
+        {**run, "layer": i, "weight": f"l{i}", "density": d, "expected": e, "missing": None}
+        for i, (d, e) in enumerate(zip(values, expected, strict=True))
+    ]
+
+
+@pytest.fixture
+def densities() -> list[dict]:
+    initial = [0.02, 0.0, 0.5]
+    return [
+        *layers_of("omp", 0, [0.02, 0.0, 0.5], expected=initial),
+        *layers_of("omp", 1, [0.04, 0.0, 0.7], expected=initial),
+        *layers_of("iunet", 0, [0.1, 0.0, 0.3], expected=initial),
+        *layers_of("iunet", 1, [0.2, 0.06, 0.4], expected=initial),
+        *layers_of("omp", 0, [0.1, 0.2], expected=[0.1, 0.1], network="mlp_vis"),
+        *layers_of("iunet", 0, "not finished", network="mlp_vis"),
+    ]
+
+
+def test_densities_are_means_with_ranges(densities):
+    figure = draw_densities(densities)
+    cnn, mlp = figure.axes
+    assert [axes.get_title() for axes in (cnn, mlp)] == [
+        "SVHN, CNN\nratio 8",
+        "SVHN, MLP_VIS\nratio 8",
+    ]
+    floor = 0.001  # half a decade below 0.02, and a power of ten
+    assert line(cnn, "omp").get_ydata().tolist() == pytest.approx([0.03, floor, 0.6])
+    assert line(cnn, "iunet").get_ydata().tolist() == pytest.approx([0.15, 0.03, 0.35])
+    (band,) = [c for c in cnn.collections if c.get_label() == "iunet"]
+    corners = np.concatenate([path.vertices for path in band.get_paths()])
+    for layer, low, high in ((0, 0.1, 0.2), (1, floor, 0.06), (2, 0.3, 0.4)):
+        heights = corners[corners[:, 0] == layer, 1]
+        assert (heights.min(), heights.max()) == pytest.approx((low, high))
+    assert cnn.get_yscale() == "log" and cnn.get_ylim() == mlp.get_ylim()
+    figure.draw_without_rendering()
+    assert [t.get_text() for t in cnn.get_yticklabels()] == ["0", "0.01", "0.1", "1"]
+    # Cut off in both seeds of the one, in one seed of the other.
+    for method, height in (("omp", floor), ("iunet", 0.03)):
+        hollow = line(cnn, f"{method} cut off")
+        assert hollow.get_xydata().tolist() == [[1, pytest.approx(height)]]
+        assert hollow.get_markerfacecolor() == "white"
+    assert says(figure, "Hollow marker: in some seed the layer lost all its weights")
+    assert says(figure, "Missing: SVHN, IUNET on MLP_VIS (seed 0): not finished.")
+    assert all(text.get_size() >= SMALL for text in figure.findobj(Text) if text.get_text())
+
+
+def test_densities_share_the_line_of_the_initial_weights(densities):
+    figure = draw_densities(densities)
+    cnn, mlp = figure.axes
+    both = line(cnn, "omp iunet expected")
+    assert both.get_ydata() == pytest.approx([0.02, 0.001, 0.5])
+    assert both.get_linestyle() == "--" and both.get_color() not in (
+        LOOKS["omp"].colour,
+        LOOKS["iunet"].colour,
+    )
+    assert line(mlp, "omp expected").get_color() == LOOKS["omp"].colour
+    assert line(cnn, "omp").get_linestyle() == "-"
+    assert "from initial weights" in texts(figure)
+    unknown = [row | {"expected": None} for row in densities]
+    figure = draw_densities(unknown)
+    assert "from initial weights" not in texts(figure) and not says(figure, "Dashed")
+
+
+def test_densities_of_one_seed_and_of_other_ratios():
+    rows = [
+        *layers_of("omp", 0, [0.0, 0.5], ratio=4.0),
+        *layers_of("iunet", 0, [0.3, 0.3]),
+        *layers_of("beta_lasso", 0, [0.3, 0.3], ratio=None),
+    ]
+    figure = draw_densities(rows)
+    (panel,) = figure.axes
+    assert panel.get_title() == "SVHN, CNN\nratios 4 to 8"
+    assert says(figure, "Ratios of SVHN, CNN: OMP 4, IUNET 8.")
+    assert says(figure, "One seed: no bands.")
+    assert line(panel, "omp").get_ydata().tolist() == pytest.approx([0.01, 0.5])
+
+
+def test_densities_with_a_gap():
+    rows = layers_of("omp", 0, [0.1, 0.2, 0.3, 0.4], expected=[0.1, 0.1, 0.1, 0.1])
+    del rows[1]
+    panel = draw_densities(rows).axes[0]
+    curves = [c.get_xdata().tolist() for c in panel.get_lines() if c.get_label() == "omp"]
+    assert curves == [[0], [2, 3]]
+    assert np.isnan(line(panel, "omp expected").get_ydata()).tolist() == [False, True, False, False]
+
+
+def test_densities_files(densities, tmp_path):
+    output = outputs(tmp_path)
+    write_densities(densities, output)
+    rows = written(output)
+    assert len(rows) == len(densities)
+    assert (rows[1]["density"], rows[1]["weight"], rows[-1]["missing"]) == (
+        "0.0",
+        "l1",
+        "not finished",
+    )
+    write_densities(densities[-1:], output)
+    assert [row["missing"] for row in written(output)] == ["not finished"]
+
+
+def test_densities_refuse_bad_rows(densities):
+    first = densities[0]
+    for rows, message in (
+        ([], "list of runs is empty"),
+        ([first, first], "twice"),
+        ([first | {"density": None}], "neither a density nor the reason"),
+        ([first | {"density": 1.2}], "1.2 as the density of omp on svhn"),
+        ([first | {"expected": float("nan")}], "nan as the expected of omp"),
+        ([first, densities[1] | {"ratio": 4.0}], "two ratios for omp on svhn, cnn: 8.0 and 4.0"),
+    ):
+        with pytest.raises(UserError, match=message):
+            draw_densities(rows)
+
+
+# ---- files
+
+BOTH = """
+import json, sys
+from iunet.figures.densities import write_densities
+from iunet.figures.scores import write_scores
+data = json.load(open(sys.argv[1]))
+output = lambda name: {kind: f"{sys.argv[2]}/{name}.{kind}" for kind in ("pdf", "png", "csv")}
+write_scores(data["scores"], output("scores"))
+write_densities(data["densities"], output("densities"))
+"""
+
+
+def test_the_same_rows_give_the_same_bytes(scores, densities, tmp_path):
+    (tmp_path / "data.json").write_text(json.dumps({"scores": scores, "densities": densities}))
+    made = []
+    for seed in ("1", "2"):  # of Python's hashes, by which sets are ordered
+        folder = tmp_path / seed
+        folder.mkdir()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", BOTH, str(tmp_path / "data.json"), str(folder)]
+        subprocess.run(command, env=environment, check=True, timeout=300)
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert len(made[0]) == 2 * 3
+    assert made[0] == made[1]

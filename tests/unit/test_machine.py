@@ -1,0 +1,209 @@
+"""What jobs ask for, how they are grouped, which GPU they get, and what the plan says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from toy_run import Toy
+
+from iunet.data.registry import Dataset, read_registry
+from iunet.data.sizes import Data, data_size
+from iunet.errors import UserError
+from iunet.evaluation.sizes import sizes
+from iunet.machine import gpu_slot, resources
+from iunet.networks.catalog import network_entry
+from iunet.networks.network import NetworkSpec, build_network
+
+ROOT = Path(__file__).resolve().parents[2]
+REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
+IMAGES = Data(40_000, 10_000, 10_000, 3 * 32**2, 10, 32)
+ILO = {"epochs": 100, "batch_size": 128, "objective": "ilo"}
+TABULAR = {"first_cycle_epochs": 15, "cycle_factor": 2, "cycles": 3, "batch_size": 128}
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "data"),
+    [
+        ("mlp_tab", {"width": 512, "depth": 9}, Data(507, 169, 169, 18, 4)),
+        ("mlp_tab", {"width": 16, "depth": 2}, Data(106, 36, 36, 13, 3)),
+        ("mlp_vis", {"alpha": 1}, IMAGES),
+        ("cnn", {"alpha": 8}, IMAGES),
+        ("cnn", {"alpha": 1}, Data(10, 10, 10, 3 * 28**2, 5, 28)),
+        ("resnet18", {"width": 1.0}, IMAGES),
+        ("resnet18", {"width": 0.125}, IMAGES),
+    ],
+)
+def test_networks_are_as_large_as_torch_builds_them(name, options, data):
+    spec = NetworkSpec(
+        name,
+        data.n_classes,
+        n_inputs=0 if data.side else data.n_inputs,
+        side=data.side,
+        options=options,
+    )
+    network = build_network(spec)
+    built, ours = sizes(network, spec, {}, 1), network_entry(name).size(options, data)
+    assert ours.parameters == built["parameters"]
+    assert ours.linear_flops + ours.conv_flops == built["flops_dense"]
+
+
+def test_data_are_known_before_they_are_there(tmp_path):
+    cifar = data_size(REGISTRY["cifar10"], str(tmp_path))
+    assert (cifar.n_train, cifar.n_test, cifar.n_inputs) == (40_000, 10_000, 3072)
+    assert data_size(REGISTRY["vehicle"], str(tmp_path)).n_train == 507
+    embedded = data_size(REGISTRY["wine"], str(tmp_path))
+    own = data_size(Dataset("mine", "tabular", "file", "mine.csv", "label"), str(tmp_path))
+    assert embedded.n_rows < own.n_rows
+
+
+def test_a_split_is_read_where_there_is_one(tmp_path):
+    split = {"n_train": 6, "n_valid": 2, "n_test": 2, "n_inputs": 5, "n_classes": 2}
+    (tmp_path / "splits" / "vehicle").mkdir(parents=True)
+    (tmp_path / "splits" / "vehicle" / "split.json").write_text(json.dumps(split))
+    assert data_size(REGISTRY["vehicle"], str(tmp_path)) == Data(6, 2, 2, 5, 2)
+
+
+# ---- costs
+
+
+def test_costs_grow_with_what_they_depend_on():
+    size = network_entry("mlp_vis").size({"alpha": 8}, IMAGES)
+    small = network_entry("mlp_vis").size({"alpha": 2}, IMAGES)
+    one = resources.supernet_cost(IMAGES, size, ILO, "cpu")
+    assert one.seconds > resources.supernet_cost(IMAGES, small, ILO, "cpu").seconds
+    assert one.mem_mb > resources.supernet_cost(IMAGES, small, ILO, "cpu").mem_mb
+    half = resources.supernet_cost(IMAGES, size, ILO | {"epochs": 50}, "cpu")
+    assert one.seconds == pytest.approx(2 * half.seconds, rel=0.01)
+    sup = resources.supernet_cost(IMAGES, size, ILO | {"objective": "sup"}, "cpu")
+    assert 1.5 < one.seconds / sup.seconds < 2.5
+    assert resources.supernet_cost(IMAGES, size, ILO, "cuda").seconds < one.seconds / 20
+    members = [resources.evaluate_cost(IMAGES, size, n, "cpu").seconds for n in (1, 4)]
+    assert members[1] > members[0]
+
+
+def test_the_next_attempt_asks_for_more():
+    cost = resources.Cost(seconds=600, mem_mb=2000)
+    assert [resources.asked_mem_mb(cost, n) for n in (1, 2, 3)] == [3000, 6000, 9000]
+    assert [resources.asked_minutes(cost, n) for n in (1, 2)] == [33, 66]
+
+
+def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
+    """Measured in a process of its own: the toy's supernet, and the formula for its size."""
+    toy = Toy(tmp_path / "toy")
+    toy.initialise()
+    code = (
+        f"import sys; sys.argv = ['', {str(toy.folder)!r}, 'supernet']; import re, runpy\n"
+        f"runpy.run_path({str(ROOT / 'tests' / 'helpers' / 'toy_run.py')!r}, run_name='__main__')\n"
+        # Not getrusage: there a process inherits the peak of the one that started it.
+        "status = open('/proc/self/status').read()\n"
+        "print('peak', int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) / 1000)"
+    )
+    began = time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'helpers'}"}
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    seconds = time.monotonic() - began
+    data = Data(100, 40, 40, 5, 3)
+    size = network_entry("mlp_tab").size({"width": 16, "depth": 2}, data)
+    settings = {"epochs": 200, "batch_size": 16, "objective": "ilo"}
+    cost = resources.supernet_cost(data, size, settings, "cpu")
+    assert float(output.stdout.split()[-1]) < resources.asked_mem_mb(cost, 1)
+    assert seconds < 60 * resources.asked_minutes(cost, 1)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "network", "options", "device", "expected"),
+    [
+        ("vehicle", "mlp_tab", {"width": 512, "depth": 9}, "cpu", "small"),
+        ("adult", "mlp_tab", {"width": 512, "depth": 9}, "cpu", "medium"),
+        ("cifar10", "mlp_vis", {"alpha": 8}, "cpu", "large"),
+        ("cifar10", "mlp_vis", {"alpha": 8}, "cuda", "medium"),
+    ],
+)
+def test_size_decides_how_jobs_are_grouped(tmp_path, dataset, network, options, device, expected):
+    data = data_size(REGISTRY[dataset], str(tmp_path))
+    size = network_entry(network).size(options, data)
+    finetune = TABULAR if network == "mlp_tab" else {"epochs": 100, "batch_size": 128}
+    costs = (
+        resources.supernet_cost(data, size, ILO, device),
+        resources.finetune_cost(data, size, finetune, device),
+    )
+    assert resources.size_class(*costs) == expected
+
+
+# ---- GPUs of one machine
+
+CLAIM = (
+    "import time; from iunet.machine.gpu_slot import claim_gpu; import os\n"
+    "print(claim_gpu(wait_s=0.5), os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\n"
+    "time.sleep(60)"
+)
+
+
+@pytest.fixture
+def pretend_gpus(tmp_path, monkeypatch):
+    """Two GPUs in the driver's list, and locks of this test's own."""
+    for name in ("0000:01:00.0", "0000:02:00.0"):
+        (tmp_path / "gpus" / name).mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path / "gpus"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def start_job() -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", CLAIM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_jobs_at_once_get_different_gpus(pretend_gpus):
+    jobs = [start_job(), start_job()]
+    try:
+        given = [job.stdout.readline().split() for job in jobs]
+        assert sorted(given) == [["0", "0"], ["1", "1"]]  # each sees its own and no other
+        third = start_job()
+        _, error = third.communicate(timeout=30)
+        assert third.returncode != 0 and "All 2 GPUs (0, 1) have been in use" in error
+        freed = given[0][0]
+        jobs[0].kill()  # SIGKILL: the lock goes with the process
+        jobs[0].wait()
+        jobs.append(start_job())
+        assert jobs[-1].stdout.readline().split()[0] == freed
+    finally:
+        for job in jobs:
+            job.kill()
+            job.communicate()
+
+
+def test_a_scheduler_that_gives_one_gpu_is_left_alone(pretend_gpus, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert gpu_slot.claim_gpu() is None and "CUDA_VISIBLE_DEVICES" not in os.environ
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert gpu_slot.claim_gpu() is None and os.environ["CUDA_VISIBLE_DEVICES"] == "1"
+    monkeypatch.delenv("SLURM_JOB_ID")
+    assert gpu_slot.claim_gpu() is None
+
+
+def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
+    monkeypatch.setattr(gpu_slot, "lock_folder", lambda: tmp_path / "locks")
+    monkeypatch.setattr(gpu_slot, "_held", [])
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
+    assert gpu_slot.claim_gpu() == "5"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
+    assert gpu_slot.claim_gpu() == "3"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
+    with pytest.raises(UserError, match="--resources gpu=2 or less"):
+        gpu_slot.claim_gpu(wait_s=0)
