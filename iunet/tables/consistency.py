@@ -100,7 +100,7 @@ def _resemblance(cells: dict[str, dict[str, Cell]]) -> list[str]:
     shown = [f"{NETWORKS[name]} {far[name]:.3f}" for name in names]
     return [
         f"The paper's column “supernet” is nearest to our column “{NETWORKS[nearest]}”. Mean "
-        f"absolute difference over the {len(rows)} cells that all have, in points: "
+        f"absolute difference in points, over the cells that all have ({len(rows)}): "
         f"{'; '.join(shown)}."
     ]
 

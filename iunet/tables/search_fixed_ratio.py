@@ -68,8 +68,9 @@ def search_fixed_ratio(
             varied = in_order(runs["method"])
             scores = base.copy()
             scores[varied] = _scores(runs, varied).reindex(base.index)[varied]
-            parts = [(ratio, f"ratio{ratio or 0:g}"), (l1, f"l1_{l1 or 0:g}")]
-            key = f"{network}/" + "-".join(text for value, text in parts if value is not None)
+            parts = {"ratio": ratio, "l1_": l1}.items()
+            setting = "-".join(f"{name}{v:g}" for name, v in parts if v is not None)
+            key = f"{network}/{setting}"
             rows.append(Row(key, [network_label(network), _for_all(ratio), _for_all(l1)]))
             cells[key] = _ranking_cells(scores, base, _troubles(runs), first=False)
     table = search_document(
