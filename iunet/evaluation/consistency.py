@@ -1,7 +1,7 @@
 """The consistency metric: how many predictions stay the same under a transform.
 
 It is measured on *untrained* networks, the supernet θ† against the subnetwork mask ⊙ θ†, to see
-what the architecture alone preserves.
+what the architecture alone preserves; and beside them on trained ones.
 """
 
 from __future__ import annotations
@@ -11,26 +11,42 @@ from torch import Generator, Tensor
 
 from iunet.data.load import Inputs, Part
 from iunet.method.augment import Transform
-from iunet.networks.network import Network
-from iunet.scoring.prediction import EVALUATION_BATCH, predict
+from iunet.networks.network import Network, state_tensors
+from iunet.scoring.prediction import EVALUATION_BATCH, mean_softmax
 from iunet.training.statistics import set_batchnorm_statistics
+
+Consistency = dict[str, dict[str, float | None]]  # same, distinct_labels and kappa, by transform
+
+
+def consistency(
+    network: Network, inputs: Inputs, train: Part, test: Part, generators: dict[str, Generator]
+) -> Consistency:
+    """Of an untrained network, whose BatchNorm gets its running statistics from `train` first."""
+    set_batchnorm_statistics(network, inputs, train)
+    members = [state_tensors(network)]
+    plain = mean_softmax(network, members, inputs, test).argmax(dim=1)
+    return consistency_of_members(network, members, inputs, test, plain, generators)
 
 
 @torch.no_grad()
-def consistency(
-    network: Network, inputs: Inputs, train: Part, test: Part, generators: dict[str, Generator]
-) -> dict[str, dict[str, float | None]]:
-    """Per transform: percent of test samples with the same label for x and g(x).
+def consistency_of_members(
+    network: Network,
+    members: list[dict[str, Tensor]],
+    inputs: Inputs,
+    test: Part,
+    plain: Tensor,
+    generators: dict[str, Generator],
+) -> Consistency:
+    """Of an ensemble as it stands (of a network: its one member); `plain` are its labels for x.
 
-    A constant predictor scores 100, so the number of distinct labels predicted for x is given too,
-    and Cohen's kappa, which takes off what the frequencies of the labels alone give.
+    Per transform: percent of test samples with the same label for x and g(x). A constant predictor
+    scores 100, so the number of distinct labels predicted for x is given too, and Cohen's kappa,
+    which takes off what the frequencies of the labels alone give.
     """
-    set_batchnorm_statistics(network, inputs, train)
-    plain = predict(network, inputs, test).argmax(dim=1)
     distinct = len(plain.unique())
     result = {}
     for name, transform in inputs.single_transforms().items():
-        predicted = _predict_transformed(network, transform, test.raw, generators[name])
+        predicted = _predict_transformed(network, members, transform, test.raw, generators[name])
         same = 100.0 * (predicted == plain).double().mean().item()
         kappa = cohens_kappa(plain, predicted)
         result[name] = {"same": same, "distinct_labels": distinct, "kappa": kappa}
@@ -53,8 +69,19 @@ def cohens_kappa(one: Tensor, other: Tensor) -> float | None:
 
 
 def _predict_transformed(
-    network: Network, transform: Transform, raw: Tensor, generator: Generator
+    network: Network,
+    members: list[dict[str, Tensor]],
+    transform: Transform,
+    raw: Tensor,
+    generator: Generator,
 ) -> Tensor:
+    """The ensemble's labels for g(x): g is drawn once for each x, and all members see it."""
     network.eval()
-    chunks = raw.split(EVALUATION_BATCH)
-    return torch.cat([network(transform(chunk, generator)).argmax(dim=1) for chunk in chunks])
+    labels = []
+    for chunk in raw.split(EVALUATION_BATCH):
+        inputs, total = transform(chunk, generator), 0.0
+        for member in members:
+            network.load_state_dict(member)
+            total = total + network(inputs).softmax(dim=1)
+        labels.append((total / len(members)).argmax(dim=1))
+    return torch.cat(labels)

@@ -13,7 +13,7 @@ import torch
 
 from iunet.artifacts import read_json, read_tensors, write_json
 from iunet.data.load import Inputs, load_part, make_inputs
-from iunet.evaluation.consistency import consistency
+from iunet.evaluation.consistency import Consistency, consistency, consistency_of_members
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
 from iunet.method.pruning import lottery_ticket
@@ -25,14 +25,14 @@ from iunet.training.streams import stream
 from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)
+DECODER = "trained on the frozen encoder"
+FAILED: dict[str, Any] = {"metrics": {}, "trained_consistency": {}}
 
 
 class Evaluation:
     """A network with the data it is measured on; it takes one set of weights after the other."""
 
-    def __init__(
-        self, inputs: dict[str, str], augment: dict[str, Any] | None, device: torch.device
-    ):
+    def __init__(self, inputs: dict[str, str], augment: dict[str, Any], device: torch.device):
         self.description = read_json(inputs["description"])
         self.spec = NetworkSpec(**self.description["network"])
         self.device = device
@@ -44,24 +44,31 @@ class Evaluation:
         self.network: Network = build_network(self.spec).to(device)
         self.initial = read_tensors(inputs["initial"], device)
 
-    def metrics(self, members: list[dict[str, torch.Tensor]]) -> dict[str, float]:
-        """Validation and test metrics of the mean softmax over the members."""
-        result = {}
+    def trained(self, members: list[dict[str, torch.Tensor]]) -> dict[str, Any]:
+        """Of the mean softmax over trained members: metrics on valid and test, and consistency.
+
+        BatchNorm has the running statistics of the training.
+        """
+        metrics = {}
         for name, part in {"valid": self.valid, "test": self.test}.items():
             probabilities = mean_softmax(self.network, members, self.prepare, part)
-            predicted = probabilities.argmax(dim=1).cpu().numpy()
-            values = classification_metrics(part.labels.cpu().numpy(), predicted)
-            result |= {f"{name}_{key}": value for key, value in values.items()}
-        return result
+            labels = probabilities.argmax(dim=1)
+            values = classification_metrics(part.labels.cpu().numpy(), labels.cpu().numpy())
+            metrics |= {f"{name}_{key}": value for key, value in values.items()}
+        same = consistency_of_members(
+            self.network, members, self.prepare, self.test, labels, self.draws()
+        )
+        return {"metrics": metrics, "trained_consistency": same}
 
-    def consistency(self, masks: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    def untrained_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
         """Of the untrained mask ⊙ θ† (θ† itself without a mask)."""
         self.network.load_state_dict(lottery_ticket(self.initial, on(self.device, masks)))
-        # The same draws for every network, so that they differ by the network alone.
-        seed = self.description["seed"]
-        names = self.prepare.single_transforms()
-        generators = {name: stream(seed, f"consistency/{name}", self.device) for name in names}
-        return consistency(self.network, self.prepare, self.train, self.test, generators)
+        return consistency(self.network, self.prepare, self.train, self.test, self.draws())
+
+    def draws(self) -> dict[str, torch.Generator]:
+        """For each transform the same draws for every network: they differ by themselves alone."""
+        seed, names = self.description["seed"], self.prepare.single_transforms()
+        return {name: stream(seed, f"consistency/{name}", self.device) for name in names}
 
     def sizes(self, masks: dict[str, np.ndarray], members: int) -> dict[str, Any]:
         kept = {name: int(mask.sum()) for name, mask in masks.items()}
@@ -82,17 +89,23 @@ class Evaluation:
 def evaluate_supernet(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A trained supernet without pruning; its consistency is that of the untrained θ†."""
+    """A trained supernet without pruning, and the untrained θ†.
+
+    If `inputs` names a decoder, it takes the place of the supernet's own, which was not trained.
+    """
     evaluation = Evaluation(inputs, augment, device)
     failed = read_json(inputs["supernet_report"])["failed"]
     supernet = read_tensors(inputs["supernet"], device)
+    decoders = read_members(inputs["decoder"], {}, device) if "decoder" in inputs else [{}]
+    members = [supernet | decoder for decoder in decoders]
     result = {
         "stage": "supernet",
         "ratio": 1,
         "failed": failed,
-        "metrics": {} if failed else evaluation.metrics([supernet]),
-        "consistency": evaluation.consistency({}),
-        "sizes": evaluation.sizes({}, members=1),
+        "decoder": DECODER if "decoder" in inputs else "its own",
+        **(FAILED if failed else evaluation.trained(members)),
+        "consistency": evaluation.untrained_consistency({}),
+        "sizes": evaluation.sizes({}, len(members)),
         "disconnected": False,
     }
     evaluation.write(output, run, result)
@@ -101,7 +114,7 @@ def evaluate_supernet(
 def evaluate_subnetwork(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A fine-tuned subnetwork; its consistency is that of the untrained mask ⊙ θ†."""
+    """A fine-tuned subnetwork, and the untrained mask ⊙ θ†."""
     evaluation = Evaluation(inputs, augment, device)
     masks = read_masks(inputs["mask"], inputs["mask_report"])
     mask_report = read_json(inputs["mask_report"])
@@ -111,8 +124,8 @@ def evaluate_subnetwork(
         "stage": "subnetwork",
         "ratio": mask_report["ratio"],
         "failed": failed,
-        "metrics": {} if failed else evaluation.metrics(members),
-        "consistency": {} if failed else evaluation.consistency(masks),
+        **(FAILED if failed else evaluation.trained(members)),
+        "consistency": {} if failed else evaluation.untrained_consistency(masks),
         "sizes": evaluation.sizes(masks, len(members)),
         "disconnected": mask_report["disconnected"],
         "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
@@ -120,15 +133,20 @@ def evaluate_subnetwork(
     evaluation.write(output, run, result)
 
 
-def evaluate_dense(inputs: dict[str, str], output: str, run: str, device: torch.device) -> None:
-    """A network that was trained by the fine-tune recipe without a mask."""
-    evaluation = Evaluation(inputs, None, device)
+def evaluate_dense(
+    inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
+) -> None:
+    """A network that was trained by the fine-tune recipe without a mask.
+
+    What it is untrained, θ†, is in the reports of the supernets.
+    """
+    evaluation = Evaluation(inputs, augment, device)
     members = read_members(inputs["weights"], {}, device)
     result = {
         "stage": "dense",
         "ratio": 1,
         "failed": None,
-        "metrics": evaluation.metrics(members),
+        **evaluation.trained(members),
         "sizes": evaluation.sizes({}, len(members)),
         "disconnected": False,
     }

@@ -1,7 +1,8 @@
 """Figure 2: validation accuracy of `mlp_vis` against the compression ratio.
 
 The upper row varies the initialisation (PIS: κ, trained with `sup`), the lower one the objective
-(ILO: `sup`, `scl`, `ilo` at κ = 1); IUNET is in both. Ratio 1 is the supernet itself.
+(ILO: `sup`, `scl`, `ilo` at κ = 1); IUNET is in both. Ratio 1 is the supernet itself, that of
+`scl` with a decoder trained on its frozen encoder.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from iunet.labels import (
     supernet_point,
 )
 
+DECODER = "trained on the frozen encoder"  # as evaluations say it (iunet/evaluation/evaluate.py)
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
 
 
@@ -86,12 +88,14 @@ def _row(
     ratio: float | None,
     valid_accuracy: float | None = None,
     disconnected: bool | None = None,
+    decoder: str | None = None,
     missing: str | None = None,
 ) -> dict[str, Any]:
     return {
         "ratio": ratio,
         "valid_accuracy": valid_accuracy,
         "disconnected": disconnected,
+        "decoder": decoder,
         "missing": missing,
     }
 
@@ -110,7 +114,8 @@ def _read_points(request: dict[str, Any]) -> list[dict[str, Any]]:
             points[ratio] = _row(ratio, missing=result["failed"])
             continue
         accuracy = finite(path, "valid_accuracy", result.get("metrics", {}).get("valid_accuracy"))
-        points[ratio] = _row(ratio, accuracy, bool(result.get("disconnected")))
+        disconnected, decoder = bool(result.get("disconnected")), result.get("decoder")
+        points[ratio] = _row(ratio, accuracy, disconnected, decoder)
     return [points[ratio] for ratio in sorted(points)]
 
 
@@ -241,6 +246,12 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
         sentences.append(f"Mean of {seeds}; bands: ± one standard deviation.")
     if any(row["disconnected"] for row in rows):
         sentences.append("Hollow marker: in some seed a layer lost all its weights.")
+    if lent := dict.fromkeys(row["method"] for row in rows if row["decoder"] == DECODER):
+        names = " and ".join(map(method_label, lent))
+        sentences.append(
+            f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "
+            "trains none."
+        )
     absent = _missing_text(rows)
     return [" ".join(sentences)] * bool(sentences) + [f"Missing: {absent}."] * bool(absent)
 

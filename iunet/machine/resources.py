@@ -34,6 +34,7 @@ MARGIN = 3  # time asked for over time estimated: other processors, file systems
 MEMORY_MARGIN = 1.5
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
+FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,16 @@ def finetune_cost(data: Data, size: Size, settings: dict[str, Any], device: str)
     return _training(data, size, epochs, settings["batch_size"], 1, 5 + members, device)
 
 
+def decoder_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
+    """One pass through the encoder, as in an evaluation, then steps of a single layer."""
+    speed = SPEEDS[device]
+    epochs, members = epochs_and_members(settings)
+    steps = math.ceil(data.n_train / settings["batch_size"])
+    encoding = (data.n_train + data.n_valid) * _forward(size, speed)
+    seconds = speed.start_s + encoding + epochs * steps * speed.step_s
+    return Cost(seconds, evaluate_cost(data, size, members, device).mem_mb + FEATURES_MB)
+
+
 def epochs_and_members(settings: dict[str, Any]) -> tuple[int, int]:
     """Of a fine-tuning, constant or with restarts (iunet/training/finetune.py)."""
     cycles = settings.get("cycles", 0)
@@ -124,13 +135,13 @@ def epochs_and_members(settings: dict[str, Any]) -> tuple[int, int]:
 
 
 def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
-    """One network: metrics on valid and test, consistency on train and test."""
+    """One network, trained and not: metrics on valid and test, consistency on train and test."""
     speed = SPEEDS[device]
-    metrics = members * (data.n_valid + data.n_test)
     transforms = 4 if data.side else 1
-    passes = (1 + transforms) * (data.n_train + data.n_test)
-    augmented = passes * speed.augment_s if data.side else 0.0
-    seconds = speed.start_s + (metrics + passes) * _forward(size, speed) + augmented
+    trained = members * (data.n_valid + (1 + transforms) * data.n_test)
+    untrained = data.n_train + (1 + transforms) * data.n_test
+    augmented = 2 * transforms * data.n_test * speed.augment_s if data.side else 0.0
+    seconds = speed.start_s + (trained + untrained) * _forward(size, speed) + augmented
     copies = 4 + members
     activations = EVALUATION_BATCH * size.units * 4 / 1e6
     memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations
@@ -157,7 +168,7 @@ def size_class(supernet: Cost, finetune: Cost) -> str:
 GROUPS = {  # size → rule → group; jobs of one group that depend on each other are submitted as one
     "small": dict.fromkeys(
         ("initialise", "supernet", "prune", "finetune", "evaluate", "evaluate_supernet",
-         "train_dense", "evaluate_dense"),
+         "train_dense", "evaluate_dense", "decoder"),
         "small",
     ),
     "medium": {

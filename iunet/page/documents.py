@@ -116,20 +116,25 @@ def is_papers(document: Document) -> bool:
 
 def agreement(document: Document) -> Counter:
     """Cells with a paper value, by agreement; 'missing' where we have none to compare."""
-    counts: Counter = Counter()
-    for _, _, cell in cells(document):
-        if not cell.get("paper"):
-            continue
-        counts["missing" if missing_reason(cell) else cell.get("agrees") or NOT_KNOWN] += 1
-    return counts
+    return Counter(
+        "missing" if missing_reason(cell) else cell.get("agrees") or NOT_KNOWN
+        for cell in _compared(document)
+    )
+
+
+def _compared(document: Document) -> Iterator[dict]:
+    """The cells with a paper value, each value once."""
+    for _, column, cell in cells(document):
+        if cell.get("paper") and not column.get("repeats"):
+            yield cell
 
 
 def judged_by_spread(document: Document) -> Counter:
     """Cells that agree or not by a test of the means; the rest of them is counts that are exact."""
     return Counter(
         cell["agrees"]
-        for _, _, cell in cells(document)
-        if (cell.get("paper") or {}).get("std") is not None
+        for cell in _compared(document)
+        if cell["paper"].get("std") is not None
         and cell.get("agrees") in (YES, NO)
         and not missing_reason(cell)
     )

@@ -45,6 +45,9 @@ class Costs:
         if stage in ("finetune", "train_dense"):
             chosen = settings.finetune_settings(self.config, point)
             return resources.finetune_cost(data, size, chosen, self.device)
+        if stage == "decoder":
+            chosen = settings.decoder_settings(self.config, point)
+            return resources.decoder_cost(data, size, chosen, self.device)
         kind = settings.network_kind(point.network)
         defaults = settings.finetune_defaults(self.config, kind)
         _, members = resources.epochs_and_members(defaults)

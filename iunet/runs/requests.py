@@ -11,6 +11,7 @@ from typing import Any
 
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Cell
+from iunet.runs.settings import trains_decoder
 
 Requests = list[dict[str, Any]]
 
@@ -21,12 +22,14 @@ def run_requests(
     choice_of: str | None = None,
     cut: str | None = None,
     supernets: bool = False,
+    supernet: str | None = None,
 ) -> Requests:
     """A request for every cell and seed (see `iunet.tables.reports`).
 
     `choice_of` is the method whose chosen ratio all cells with the same cuts use (the ablations use
     IUNET's); the others, and all without it, use their own choice. `cut` is a cut for all, with no
-    choice at all. With `supernets` the evaluation of each supernet is asked for too.
+    choice at all, and `supernet` its supernet, where a method has several. With `supernets` the
+    evaluation of the supernet of each cut is asked for too.
     """
     leaders = {
         (cell.dataset, cell.method.network, cell.method.cuts): cell.method.name
@@ -43,8 +46,9 @@ def run_requests(
         for seed in bench.seeds:
             files = bench.evaluations(cell, seed)
             if cut is not None and method.cuts:
-                files = {name: path for name, path in files.items() if name.endswith(f"/{cut}")}
-            beside = _supernet_files(bench, cell, seed) if supernets else {}
+                wanted = f"{supernet or ''}/{cut}"
+                files = {name: path for name, path in files.items() if name.endswith(wanted)}
+            beside = _supernet_files(bench, cell, seed) if supernets and method.cuts else {}
             missing = bench.missing(
                 cell, [*files.values(), *beside.values(), *([choice] if choice else [])]
             )
@@ -59,6 +63,7 @@ def run_requests(
                     "supernets": {} if missing else beside,
                     "choice": None if missing else choice,
                     "own_choice": chooser == method.name,
+                    "supernet": supernet,
                     "cut": cut,
                     "missing": missing,
                 }
@@ -75,12 +80,17 @@ def _supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:
 
 
 def requests_at_each_cut(bench: Benchmark, cells: list[Cell]) -> Requests:
-    """A request for every cut of every cell and seed, with no choice among them."""
+    """A request for every candidate of every cell and seed, with no choice among them.
+
+    Candidates are the ratios of a method, or the l1 of β-LASSO: what survives in each supernet.
+    """
     cuts = dict.fromkeys(cut for cell in cells for cut in cell.method.cuts)
     return [
         request
         for cut in cuts
-        for request in run_requests(bench, [c for c in cells if cut in c.method.cuts], cut=cut)
+        for cell in cells
+        for supernet in (cell.method.supernets if cut in cell.method.cuts else ())
+        for request in run_requests(bench, [cell], cut=cut, supernet=supernet)
     ]
 
 
@@ -185,6 +195,12 @@ def _training_reports(bench: Benchmark, cell: Cell, seed: int) -> list[str]:
     supernets = [
         bench.path(paths.SUPERNET_REPORT, **place, supernet=name) for name in method.supernets
     ]
+    if method.stage == "supernet":  # the result: it needs a decoder
+        supernets += [
+            bench.path(paths.SUPERNET_DECODER_REPORT, **place, supernet=name)
+            for name in method.supernets
+            if not trains_decoder(name)
+        ]
     return supernets + [
         bench.subnetwork(paths.SUBNETWORK_REPORT, **place, supernet=supernet, cut=cut)
         for supernet, cut in method.candidates()

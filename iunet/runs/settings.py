@@ -124,6 +124,11 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     return settings
 
 
+def trains_decoder(supernet: str) -> bool:
+    """`scl` is of representations alone: its decoder stays as it was drawn."""
+    return SupernetName.parse(supernet).objective != "scl"
+
+
 def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
     """`sup` and β-LASSO transform nothing, and do not depend on how others do."""
     name = SupernetName.parse(point.supernet)
@@ -169,6 +174,15 @@ def seed_of_mask(config: Config, point: Any) -> int:
 def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
     """The fields of iunet.training.finetune.FinetuneSettings, of a subnetwork or dense network."""
     options = point.options if hasattr(point, "options") else DenseName.parse(point.dense).options
+    return _recipe(config, point, options)
+
+
+def decoder_settings(config: Config, point: Any) -> dict[str, Any]:
+    """Likewise, of the decoder trained on a frozen encoder: no path holds options of its own."""
+    return _recipe(config, point, options="")
+
+
+def _recipe(config: Config, point: Any, options: str) -> dict[str, Any]:
     kind = network_kind(point.network)
     return {
         **parse_variant(options, finetune_defaults(config, kind)),

@@ -58,6 +58,7 @@ class Column:
     key: str
     label: str
     paper_metric: str | None = None  # none if it depends on the row, or the paper has no such cells
+    repeats: bool = False  # the paper's values stand in another column too, and count there
 
 
 @dataclass

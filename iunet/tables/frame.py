@@ -46,7 +46,9 @@ COLUMNS = [
     *SIZES,
     "overlap_with_initial_mask",
 ]
-CONSISTENCY_COLUMNS = [*ASKED, "transform", "same", "distinct_labels", "failed", "missing"]
+MEASURED = ["same", "distinct_labels", "kappa"]  # of a network under a transform
+CONSISTENCY_COLUMNS = [*ASKED, "transform", *MEASURED, "disconnected", "failed", "missing"]
+TRAINED = "_trained"  # ends the `method` of rows on trained networks
 TEXTS = ["supernet", "cut", "stage", "failed", "missing", "transform"]
 
 
@@ -61,7 +63,7 @@ def make_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> 
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=columns or COLUMNS)
-    for column in frame.columns.intersection([*SCORED, *SIZES, "ratio", "same"]):
+    for column in frame.columns.intersection([*SCORED, *SIZES, "ratio", "same", "kappa"]):
         frame[column] = pd.to_numeric(frame[column])
     for column in frame.columns.intersection(TEXTS):
         texts = frame[column].astype(object)
@@ -71,7 +73,8 @@ def make_frame(rows: list[dict[str, Any]], columns: list[str] | None = None) -> 
 
 def _read_run(request: dict[str, Any]) -> dict[str, Any]:
     row = {key: request[key] for key in ASKED}
-    row |= {"cut": request.get("cut"), "ratio": ratio_of(request.get("cut"))}
+    row |= {key: request.get(key) for key in ("supernet", "cut")}
+    row["ratio"] = ratio_of(row["cut"])
     if request.get("missing"):
         return row | {"missing": request["missing"]}
     choice = choose(request)
@@ -95,10 +98,10 @@ def ratio_of(cut: str | None) -> float | None:
 
 
 def read_consistency(requests: list[dict[str, Any]]) -> pd.DataFrame:
-    """Of IUNET's requests: both networks under every transform, one row each.
+    """Of requests for IUNET and dense networks: every network under every transform, a row each.
 
-    `method` is `supernet` (θ†) or the request's own (mask ⊙ θ†). What is missing has one row per
-    network, without a transform.
+    `method` is `supernet` (θ†), `iunet` (mask ⊙ θ†), or of trained networks `supernet_trained`,
+    `dense_trained`, `iunet_trained`. What is missing has one row per network, without a transform.
     """
     refuse_repeated(requests)
     rows = [row for request in requests for row in _read_consistency(request)]
@@ -107,39 +110,73 @@ def read_consistency(requests: list[dict[str, Any]]) -> pd.DataFrame:
 
 def _read_consistency(request: dict[str, Any]) -> list[dict[str, Any]]:
     key = {name: request[name] for name in ASKED}
-    methods = ("supernet", request["method"])
+    name = request["method"]
+    of_dense = request["stage"] == "dense"
+    networks = [] if of_dense else ["supernet", name, f"supernet{TRAINED}"]
+    networks.append(name + TRAINED)
     if request.get("missing"):
-        return [key | {"method": m, "missing": request["missing"]} for m in methods]
+        return [key | {"method": n, "missing": request["missing"]} for n in networks]
     choice = choose(request)
-    # θ† is the same for every supernet of a seed: without a choice, any of them shows it.
-    supernets = request["supernets"]
-    path = supernets[choice.supernet] if choice.supernet else next(iter(supernets.values()))
-    supernet = _transforms(read_evaluation(path, request, "supernet"), path)
-    rows = [key | {"method": "supernet", "transform": t, **v} for t, v in supernet.items()]
-    own = read_evaluation(choice.path, request) if choice.path else {}
-    failed = choice.failed or own.get("failed")
-    if failed:
-        return rows + [key | {"transform": t, "failed": failed} for t in supernet]
-    ours = _transforms(own, choice.path)
-    if list(ours) != list(supernet):
-        raise UserError(
-            f"{choice.path} has other transforms ({', '.join(ours)}) than {path}, the report of "
-            f"its supernet ({', '.join(supernet)}). {REDO}"
-        )
-    return rows + [key | {"transform": t, **v} for t, v in ours.items()]
+    rows = []
+    if not of_dense:
+        # θ† is the same for every supernet of a seed: without a choice, any of them shows it.
+        supernets = request["supernets"]
+        path = supernets[choice.supernet] if choice.supernet else next(iter(supernets.values()))
+        rows += _networks(read_evaluation(path, request, "supernet"), path, key, "supernet")
+    own = read_evaluation(choice.path, request) if choice.path else {"failed": choice.failed}
+    if own.get("failed"):
+        failed = {"failed": own["failed"]}
+        return rows + [key | {"method": n} | failed for n in (name, name + TRAINED)]
+    rows += _networks(own, choice.path, key, name)
+    _refuse_other_transforms(rows, choice.path)
+    return rows
 
 
-def _transforms(result: dict[str, Any], path: str) -> dict[str, dict[str, float]]:
+def _networks(
+    result: dict[str, Any], path: str, key: dict[str, Any], name: str
+) -> list[dict[str, Any]]:
+    """Of a report: the untrained network, if it has it, and the trained one."""
+    sections = {} if result["stage"] == "dense" else {"consistency": name}
+    rows = []
+    for section, method in (sections | {"trained_consistency": name + TRAINED}).items():
+        if section == "trained_consistency" and result.get("failed"):
+            rows.append(key | {"method": method, "failed": result["failed"]})
+            continue
+        facts = {"method": method, "disconnected": bool(result.get("disconnected"))}
+        values = _transforms(result, section, path)
+        rows += [key | facts | {"transform": t, **v} for t, v in values.items()]
+    return rows
+
+
+def _refuse_other_transforms(rows: list[dict[str, Any]], path: str) -> None:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("transform"):
+            found.setdefault(row["method"], []).append(row["transform"])
+    first, *others = found.items()
+    for method, transforms in others:
+        if transforms != first[1]:
+            raise UserError(
+                f"{path} and the report of its supernet have different transforms: "
+                f"{', '.join(first[1])} ({first[0]}), but {', '.join(transforms)} ({method}). "
+                f"{REDO}"
+            )
+
+
+def _transforms(result: dict[str, Any], section: str, path: str) -> dict[str, dict[str, Any]]:
     values = {}
-    for transform, entry in (result.get("consistency") or {}).items():
-        same = percentage(entry.get("same"), f"consistency.{transform}.same", path)
-        distinct = entry.get("distinct_labels")
+    for transform, entry in (result.get(section) or {}).items():
+        place = f"{section}.{transform}"
+        same = percentage(entry.get("same"), f"{place}.same", path)
+        distinct, kappa = entry.get("distinct_labels"), entry.get("kappa")
         if not isinstance(distinct, int) or distinct < 1:
             raise UserError(
-                f"{path}: 'consistency.{transform}.distinct_labels' is {distinct!r}, which is no "
-                f"number of labels. {REDO}"
+                f"{path}: '{place}.distinct_labels' is {distinct!r}, which is no number of labels. "
+                f"{REDO}"
             )
-        values[transform] = {"same": same, "distinct_labels": distinct}
+        if kappa is not None and not (isinstance(kappa, int | float) and -1 <= kappa <= 1):
+            raise UserError(f"{path}: '{place}.kappa' is {kappa!r}, which is no kappa. {REDO}")
+        values[transform] = {"same": same, "distinct_labels": distinct, "kappa": kappa}
     if not values:
-        raise UserError(f"{path} has no consistency of its {result.get('stage')}. {REDO}")
+        raise UserError(f"{path} has no {section} of its {result.get('stage')}. {REDO}")
     return values

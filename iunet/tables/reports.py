@@ -5,7 +5,8 @@ table needs (iunet/runs/requests.py):
 
     {"dataset", "network", "method", "seed", "stage": "supernet" | "dense" | "tuned" | "subnetwork",
      "evaluations": {name of the network: path}, "supernets": {name of supernet: path},
-     "choice": path or None, "own_choice": bool, "cut": name or None, "missing": reason or None}
+     "choice": path or None, "own_choice": bool, "supernet": name or None, "cut": name or None,
+     "missing": reason or None}
 
 A subnetwork's name is `kappa0.25-ilo/ratio8`. With `own_choice` the choice is of supernet and cut,
 without it of the cut alone.
@@ -45,7 +46,8 @@ def refuse_repeated(requests: list[dict[str, Any]]) -> None:
     """A seed counted twice would make a spread look smaller than it is."""
     seen: dict[tuple, dict[str, Any]] = {}
     for request in requests:
-        key = tuple(request.get(k) for k in ("dataset", "network", "method", "seed", "cut"))
+        keys = ("dataset", "network", "method", "seed", "supernet", "cut")
+        key = tuple(request.get(k) for k in keys)
         other = seen.setdefault(key, request)
         if other is not request:
             files = [*other["evaluations"].values(), *request["evaluations"].values()]

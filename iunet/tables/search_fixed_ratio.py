@@ -1,4 +1,7 @@
-"""Appendix E.2: do the methods rank the same with one ratio for all image sets?"""
+"""Appendix E.2: do the methods rank the same with one setting for all image sets?
+
+The setting is the compression ratio of the methods that have one, and the l1 of β-LASSO.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import method_label, network_label
 from iunet.runs.entries import Benchmark
+from iunet.runs.names import SupernetName
 from iunet.runs.requests import requests_at_each_cut, run_requests
 from iunet.tables.ask import SEARCHES, Ask
-from iunet.tables.cells import in_order, select, summarise
+from iunet.tables.cells import in_order, select, summarise, troubles_of
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.frame import read_runs
 from iunet.tables.scores import About
@@ -20,13 +24,13 @@ if TYPE_CHECKING:
 TITLE = "Appendix E.2: one compression ratio for all image data sets"
 GROUP = SEARCHES
 KIND = "vision"
+NONE = "–"  # no method has such a setting
 
 
 def asks(bench: Benchmark) -> Ask:
-    """Every method with its own choice, and those that have ratios at each of them."""
+    """Every method with its own choice, and those that have one at each of their candidates."""
     cells = bench.cells_of("tables.search_fixed_ratio")
-    with_ratios = [cell for cell in cells if cell.method.recipe == "iunet"]
-    fixed = requests_at_each_cut(bench, with_ratios)
+    fixed = requests_at_each_cut(bench, [cell for cell in cells if cell.method.cuts])
     return Ask(cells, run_requests(bench, cells), more={"fixed": fixed})
 
 
@@ -37,10 +41,10 @@ def build(ask: Ask, about: About) -> TableDocument:
 def search_fixed_ratio(
     fixed: pd.DataFrame, chosen: pd.DataFrame, about: About | None = None
 ) -> TableDocument:
-    """Do the methods rank the same with one ratio for all image sets?
+    """Do the methods rank the same with one ratio, and one l1, for all image sets?
 
-    `chosen` has all methods with the ratios chosen per data set; `fixed` those that have a ratio,
-    at each ratio. The others have the same score in both.
+    `chosen` has all methods with what was chosen per data set; `fixed` those that have a ratio at
+    each ratio, and β-LASSO at each l1. The others have the same score in both.
     """
     about = about or About()
     methods = in_order(chosen["method"])
@@ -50,28 +54,32 @@ def search_fixed_ratio(
         for c in (Column(m, method_label(m)), Column(f"{m}_rank", f"Rank of {method_label(m)}"))
     ]
     columns += [Column("same_order", "Same ranking"), Column("same_datasets", "Data sets alike")]
+    fixed = fixed.assign(l1=fixed["supernet"].map(_l1))
     rows, cells = [], {}
     for network in in_order(chosen["network"]):
-        base = _scores(select(chosen, network=network), methods)
-        key = f"{network}/chosen"
-        rows.append(Row(key, [network_label(network), "chosen per data set"]))
-        cells[key] = _ranking_cells(base, base, first=True)
-        at_ratio = select(fixed, network=network)
-        for ratio in sorted(at_ratio["ratio"].dropna().unique()):
-            varied = in_order(at_ratio["method"])
+        of_network = select(chosen, network=network)
+        base = _scores(of_network, methods)
+        key, chose = f"{network}/chosen", "chosen per data set"
+        settings = _settings(select(fixed, network=network))
+        with_l1 = any(l1 is not None for _, l1, _ in settings)
+        rows.append(Row(key, [network_label(network), chose, chose if with_l1 else NONE]))
+        cells[key] = _ranking_cells(base, base, _troubles(of_network), first=True)
+        for ratio, l1, runs in settings:
+            varied = in_order(runs["method"])
             scores = base.copy()
-            ours = _scores(select(at_ratio, ratio=ratio), varied)
-            scores[varied] = ours.reindex(base.index)[varied]
-            key = f"{network}/ratio{ratio:g}"
-            rows.append(Row(key, [network_label(network), f"r = {ratio:g} for all"]))
-            cells[key] = _ranking_cells(scores, base, first=False)
+            scores[varied] = _scores(runs, varied).reindex(base.index)[varied]
+            parts = {"ratio": ratio, "l1_": l1}.items()
+            setting = "-".join(f"{name}{v:g}" for name, v in parts if v is not None)
+            key = f"{network}/{setting}"
+            rows.append(Row(key, [network_label(network), _for_all(ratio), _for_all(l1)]))
+            cells[key] = _ranking_cells(scores, base, _troubles(runs), first=False)
     table = search_document(
         "search_fixed_ratio",
         TITLE,
         "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
-        "with the ratio chosen per data set and with one ratio for all, and whether the methods "
-        "come in the same order.",
-        ["Network", "Ratio"],
+        "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "
+        "the methods come in the same order.",
+        ["Network", "Ratio", "l1 of β-LASSO"],
         rows,
         columns,
         cells,
@@ -81,6 +89,36 @@ def search_fixed_ratio(
     table.notes[0] = "Only data sets with a score of every method count in a row."
     table.notes.append(_fixed_verdict(rows, cells))
     return table
+
+
+def _l1(supernet: str | None) -> float | None:
+    return SupernetName.parse(supernet).l1 if supernet else None
+
+
+def _for_all(value: float | None) -> str:
+    return NONE if value is None else f"{value:g} for all"
+
+
+def _settings(fixed: pd.DataFrame) -> list[tuple[float | None, float | None, pd.DataFrame]]:
+    """Every ratio with every l1, and the runs of both; None where no method has the one."""
+    lasso = fixed["l1"].notna()
+    ratios = sorted(fixed[~lasso]["ratio"].dropna().unique()) or [None]
+    all_l1 = sorted(fixed[lasso]["l1"].unique()) or [None]
+    pairs = [(ratio, l1) for ratio in ratios for l1 in all_l1 if (ratio, l1) != (None, None)]
+    return [
+        (ratio, l1, fixed[(~lasso & (fixed["ratio"] == ratio)) | (fixed["l1"] == l1)])
+        for ratio, l1 in pairs
+    ]
+
+
+def _troubles(runs: pd.DataFrame) -> str:
+    """Why methods have no score, if some have none."""
+    found = {
+        f"{method_label(method)}: {reason}": None
+        for method in in_order(runs["method"])
+        for reason in troubles_of(select(runs, method=method))
+    }
+    return "; ".join(found)
 
 
 def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
@@ -96,11 +134,14 @@ def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
     return pd.DataFrame(content, index=datasets, dtype=float)
 
 
-def _ranking_cells(scores: pd.DataFrame, base: pd.DataFrame, first: bool) -> dict[str, Cell]:
+def _ranking_cells(
+    scores: pd.DataFrame, base: pd.DataFrame, troubles: str, first: bool
+) -> dict[str, Cell]:
     complete = scores.dropna().index.intersection(base.dropna().index)
     names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
     if complete.empty:
-        return {name: Cell(missing="no data set with every method") for name in names}
+        reason = "no data set with every method" + (f" ({troubles})" if troubles else "")
+        return {name: Cell(missing=reason) for name in names}
     ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
     cells = {}
     for method in base:
@@ -122,6 +163,6 @@ def _fixed_verdict(rows: list[Row], cells: dict[str, dict[str, Cell]]) -> str:
     values = [cells[row.key]["same_order"].values.get(VALUE) for row in rows]
     answers = [value.text for value in values if value and value.text in ("yes", "no")]
     if not answers:
-        return "No fixed ratio can be compared yet."
+        return "No fixed setting can be compared yet."
     kept = answers.count("yes")
-    return f"The ranking is the same with {kept} of {len(answers)} fixed ratios."
+    return f"The ranking is the same with {kept} of {len(answers)} fixed settings."

@@ -12,7 +12,12 @@ from iunet.tables.scores import About
 
 TITLE = "Table 3: consistency under invariant transforms"
 GROUP = PAPER
-PAIRS = (("mlp_vis", "iunet"), ("mlp_tab", "iunet"))
+PAIRS = (
+    ("mlp_vis", "dense"),
+    ("mlp_vis", "iunet"),
+    ("mlp_tab", "dense"),
+    ("mlp_tab", "iunet"),
+)
 
 
 def asks(bench: Benchmark) -> Ask:

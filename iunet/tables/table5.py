@@ -13,7 +13,7 @@ from iunet.tables.scores import About
 TITLE = "Table 5: consistency on all image data sets"
 GROUP = PAPER
 KIND = "vision"
-PAIRS = (("mlp_vis", "iunet"),)
+PAIRS = (("mlp_vis", "dense"), ("mlp_vis", "iunet"))
 
 
 def asks(bench: Benchmark) -> Ask:

@@ -101,7 +101,7 @@ def edited(loaded, before, monkeypatch):
     return edit
 
 
-AFTER_TRAINING = {"prune", "finetune", "choose", "latency"} | EVALUATION | SHOWN
+AFTER_TRAINING = {"prune", "finetune", "decoder", "choose", "latency"} | EVALUATION | SHOWN
 EVERYTHING_AFTER_SPLIT = {"initialise", "tune", "study"} | TRAINING | AFTER_TRAINING
 
 

@@ -286,6 +286,7 @@ def test_figure2_one_seed_has_no_band(sweep, tmp_path):
         "ratio": "2.0",
         "valid_accuracy": "60.0",
         "disconnected": "False",
+        "decoder": "",
         "missing": "",
     }
 

@@ -39,6 +39,7 @@ rule evaluate:
 rule evaluate_supernet:
     input:
         unpack(initial_of),
+        unpack(decoder_of),
         train=paths.TRAIN,
         valid=paths.VALID,
         test=paths.TEST,
@@ -94,6 +95,7 @@ rule evaluate_dense:
     params:
         *code("evaluate_dense"),
         **provenance("evaluate_dense"),
+        augment=setting(settings.augment_settings),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
     script:

@@ -1,4 +1,5 @@
-# finetune: a subnetwork trained from mask ⊙ θ†, and the dense network trained by the same recipe.
+# finetune: a subnetwork trained from mask ⊙ θ†, and by the same recipe the dense network, and the
+# decoder of a supernet that has none that was trained.
 
 
 rule finetune:
@@ -66,3 +67,35 @@ rule train_dense:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
     script:
         "../scripts/train_dense.py"
+
+
+rule decoder:
+    input:
+        unpack(initial_of),
+        train=paths.TRAIN,
+        valid=paths.VALID,
+        preprocessing=paths.PREPROCESSING,
+        supernet=paths.SUPERNET_WEIGHTS,
+    output:
+        weights=paths.SUPERNET_DECODER,
+        report=paths.SUPERNET_DECODER_REPORT,
+    log:
+        paths.log(paths.SUPERNET, "decoder"),
+    benchmark:
+        paths.benchmark(paths.SUPERNET, "decoder")
+    group:
+        job_group("decoder")
+    conda:
+        "../../envs/train.yaml"
+    threads: config["train"]["threads"]
+    resources:
+        **job_resources("decoder"),
+        gpu=training_gpus,
+    params:
+        *code("decoder"),
+        **provenance("decoder"),
+        settings=setting(settings.decoder_settings),
+    message:
+        "Decoder of {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}"
+    script:
+        "../scripts/decoder.py"

@@ -147,6 +147,13 @@ def study_of_seed(wildcards):
 # ---- evaluation and choice
 
 
+def decoder_of(wildcards):
+    """The decoder that is trained after a supernet whose objective trains none."""
+    if settings.trains_decoder(wildcards.supernet):
+        return {}
+    return {"decoder": paths.SUPERNET_DECODER.format(**dict(wildcards.items()))}
+
+
 def method_of(wildcards):
     """The method of a choice, which must be one on this network."""
     try:

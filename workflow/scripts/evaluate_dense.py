@@ -10,5 +10,6 @@ evaluate_dense(
     inputs=dict(snakemake.input.items()),
     output=snakemake.output[0],
     run=run_name(snakemake),
+    augment=snakemake.params.augment,
     device=torch_device(snakemake),
 )

@@ -1,0 +1,179 @@
+"""A decoder trained on a frozen encoder: the encoder's bits, a slow version, and who gets one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from iunet.data.load import Part, TrainingData
+from iunet.evaluation import evaluate
+from iunet.figures import figure2
+from iunet.figures.figure2 import draw_figure2, figure2_rows
+from iunet.networks.network import NetworkSpec, build_network, state_tensors
+from iunet.runs import settings as run_settings
+from iunet.scoring.prediction import accuracy
+from iunet.training.decoder import fit_decoder
+from iunet.training.finetune import FinetuneSettings
+from iunet.training.loop import batches
+from iunet.training.streams import stream
+
+CPU = torch.device("cpu")
+TOY = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 2})
+SGD = FinetuneSettings("sgd", 0.05, 16, 0, epochs=4, momentum=0.9, nesterov=True)
+ADAMW = FinetuneSettings(
+    "adamw",
+    0.01,
+    16,
+    0,
+    weight_decay=0.01,
+    first_cycle_epochs=1,
+    cycle_factor=2,
+    cycles=3,
+    snapshot_ensemble=True,
+)
+
+
+class Plain:
+    def prepare(self, raw):
+        return raw
+
+
+@pytest.fixture
+def data() -> TrainingData:
+    """Three clouds; 70 rows, so that the last batch is smaller."""
+    generator = torch.Generator().manual_seed(0)
+    centres = 2 * torch.randn(3, 5, generator=generator)
+
+    def part(n):
+        labels = torch.arange(n) % 3
+        return Part(centres[labels] + torch.randn(n, 5, generator=generator), labels)
+
+    return TrainingData(part(70), Plain(), part(30))
+
+
+@pytest.fixture
+def supernet(data) -> dict[str, torch.Tensor]:
+    """A network whose BatchNorm has seen some rows."""
+    torch.manual_seed(1)
+    network = build_network(TOY)
+    for _ in range(5):
+        network(data.train.raw)
+    return {name: tensor.clone() for name, tensor in state_tensors(network).items()}
+
+
+@pytest.mark.parametrize("settings", [SGD, ADAMW], ids=["sgd", "adamw"])
+def test_the_encoder_keeps_its_bits(data, supernet, settings):
+    network = build_network(TOY)
+    fitted = fit_decoder(network, supernet, data, settings)
+    encoder = {k: t for k, t in state_tensors(network).items() if k.startswith("encoder.")}
+    assert len(encoder) == len(supernet) - 2
+    assert all(torch.equal(tensor, supernet[name]) for name, tensor in encoder.items())
+    assert len(fitted.members) == (3 if settings is ADAMW else 1)
+    for member in fitted.members:
+        assert set(member) == {"decoder.weight", "decoder.bias"}
+        assert not torch.equal(member["decoder.weight"], supernet["decoder.weight"])
+    before = build_network(TOY)
+    before.load_state_dict(supernet)
+    network.load_state_dict(supernet | fitted.members[-1])
+    better = accuracy(network, Plain(), data.valid), accuracy(before, Plain(), data.valid)
+    assert better[0] > better[1] and better[0] > 80
+
+
+@pytest.mark.parametrize("settings", [SGD, ADAMW], ids=["sgd", "adamw"])
+def test_it_is_the_whole_network_with_the_encoder_frozen(data, supernet, settings):
+    """The same by passing every batch through the whole network in eval mode."""
+    fitted = fit_decoder(build_network(TOY), supernet, data, settings)
+    network = build_network(TOY)
+    network.load_state_dict(supernet)
+    network.eval()
+    weights = network.decoder.parameters()
+    if settings is SGD:
+        optimiser = torch.optim.SGD(weights, lr=0.05, momentum=0.9, nesterov=True)
+    else:
+        optimiser = torch.optim.AdamW(weights, lr=0.01, weight_decay=0.01)
+    order = stream(0, "finetune/order", CPU)
+    members = []
+    for epoch in range(settings.total_epochs()):
+        rows_of_epoch = list(batches(len(data.train), 16, order))
+        for i, rows in enumerate(rows_of_epoch):
+            if settings is ADAMW:
+                rate = settings.restarts().lr_at(epoch + i / len(rows_of_epoch))
+                optimiser.param_groups[0]["lr"] = rate
+            optimiser.zero_grad()
+            loss = nn.functional.cross_entropy(
+                network(data.train.raw[rows]), data.train.labels[rows]
+            )
+            loss.backward()
+            optimiser.step()
+        if epoch + 1 in settings.snapshot_epochs():
+            members.append({k: t.clone() for k, t in state_tensors(network.decoder).items()})
+    for ours, slow in zip(fitted.members, members, strict=True):
+        for name, tensor in slow.items():
+            assert torch.allclose(ours[f"decoder.{name}"], tensor, atol=1e-5), name
+
+
+@pytest.mark.parametrize(
+    ("supernet", "trains"),
+    [
+        ("kappa1-scl", False),
+        ("kappa0.25-scl-epochs5", False),
+        ("kappa1-sup", True),
+        ("kappa0.25-ilo", True),
+        ("kappa1-lasso0.00001", True),
+    ],
+)
+def test_which_supernets_have_a_decoder_of_their_own(supernet, trains):
+    assert run_settings.trains_decoder(supernet) is trains
+
+
+def test_its_recipe_is_that_of_fine_tuning(request):
+    config = yaml.safe_load((request.config.rootpath / "config" / "config.yaml").read_text())
+
+    class Point:
+        network, seed, options = "mlp_vis", "1", ""
+
+    decoder = run_settings.decoder_settings(config, Point)
+    assert decoder == run_settings.finetune_settings(config, Point)
+    assert FinetuneSettings(**decoder).total_epochs() == 100
+
+
+# ---- figure 2
+
+
+@pytest.mark.parametrize("shown", [["omp"], ["omp", "scl"]], ids=["without scl", "with scl"])
+def test_figure2_says_whose_decoder_it_is(tmp_path, shown):
+    supernets = {"omp": "kappa1-sup", "scl": "kappa1-scl"}
+    decoders = {"omp": "its own", "scl": evaluate.DECODER}
+    requests = []
+    for method in shown:
+        supernet = supernets[method]
+        paths = {}
+        for ratio in (1, 8):
+            report = {
+                "dataset": "svhn",
+                "run": f"svhn/mlp_vis/{supernet}/seed0",
+                "stage": "supernet" if ratio == 1 else "subnetwork",
+                "ratio": ratio,
+                "failed": None,
+                "metrics": {"valid_accuracy": 50.0 + ratio},
+                **({"decoder": decoders[method]} if ratio == 1 else {}),
+            }
+            paths[ratio] = tmp_path / f"{method}{ratio}.json"
+            paths[ratio].write_text(json.dumps(report))
+        request = {"dataset": "svhn", "supernet": supernet, "method": method, "seed": 0}
+        request |= {"evaluation": str(paths[1]), "cuts": {"ratio8": str(paths[8])}}
+        requests.append(request | {"missing": None})
+    assert figure2.DECODER == evaluate.DECODER
+    rows = figure2_rows(requests)
+    assert [row["decoder"] for row in rows[:2]] == ["its own", None]
+    texts = " ".join(text.get_text() for text in draw_figure2(rows).findobj(match_text))
+    said = "SCL at ratio 1: a decoder trained on the frozen encoder" in " ".join(texts.split())
+    assert said is ("scl" in shown)
+
+
+def match_text(artist) -> bool:
+    return hasattr(artist, "get_text") and not callable(getattr(artist, "get_texts", None))

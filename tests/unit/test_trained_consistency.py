@@ -1,0 +1,324 @@
+"""Consistency of trained networks against slow loops, in reports, frames and tables 3 and 5."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import cohen_kappa_score
+
+from iunet.artifacts import read_json, write_arrays, write_json
+from iunet.data.load import Part, make_inputs
+from iunet.data.preprocess import Numeric, Preprocessing
+from iunet.errors import UserError
+from iunet.evaluation import consistency as module
+from iunet.evaluation.consistency import consistency_of_members
+from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
+from iunet.networks.network import NetworkSpec, build_network, state_tensors
+from iunet.page import documents
+from iunet.scoring.prediction import mean_softmax
+from iunet.tables.frame import read_consistency
+from iunet.tables.table3 import TITLE, consistency_table
+from iunet.training.initial import write_initial
+from iunet.training.members import write_members
+from iunet.training.streams import stream
+
+CPU = torch.device("cpu")
+TABLE = NetworkSpec("mlp_tab", 4, n_inputs=6, options={"width": 8, "depth": 2})
+IMAGES = NetworkSpec("cnn", 4, side=16, options={"alpha": 1})
+CORRUPTION = {"corruption": 0.6}
+SIMCLR = {
+    "resize": {"scale": [0.08, 1.0], "ratio": [0.75, 1.3333333333333333]},
+    "horiz": {"p": 0.5},
+    "color": {"p": 0.8, "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1},
+    "graysc": {"p": 0.2},
+}
+
+
+def trained_state(spec: NetworkSpec, seed: int) -> dict[str, torch.Tensor]:
+    """A network with BatchNorm statistics of its own, as after a training."""
+    torch.manual_seed(seed)
+    network = build_network(spec)
+    for norm in network.modules():
+        if hasattr(norm, "running_mean"):
+            norm.momentum = 1.0
+    with torch.no_grad():
+        network(torch.randn(64, *spec.input_shape()) + seed / 10)
+    network.decoder.weight.data *= 5  # so that members disagree
+    return {name: tensor.clone() for name, tensor in state_tensors(network).items()}
+
+
+def tabular_preprocessing() -> dict:
+    columns = [Numeric(f"x{i}", 0.0, 0.0, 1.0) for i in range(6)]
+    return {"kind": "tabular", **Preprocessing(columns, [], []).to_json()}
+
+
+def data_of(spec: NetworkSpec):
+    """Test rows and the way to inputs."""
+    generator = torch.Generator().manual_seed(5)
+    if spec is TABLE:
+        raw = torch.randn(50, 6, generator=generator)
+        part = Part(raw, torch.zeros(50, dtype=torch.long))
+        return part, make_inputs(tabular_preprocessing(), CPU, CORRUPTION, part)
+    coarse = torch.rand(50, 3, 4, 4, generator=generator)  # smooth: crops change what is seen
+    raw = (255 * torch.nn.functional.interpolate(coarse, 16)).to(torch.uint8)
+    preprocessing = {"kind": "vision", "mean": [0.5] * 3, "std": [0.25] * 3}
+    part = Part(raw, torch.zeros(50, dtype=torch.long))
+    return part, make_inputs(preprocessing, CPU, SIMCLR, part)
+
+
+def draws(inputs) -> dict[str, torch.Generator]:
+    return {name: stream(3, f"consistency/{name}", CPU) for name in inputs.single_transforms()}
+
+
+@torch.no_grad()
+def label_of(spec: NetworkSpec, members, x: torch.Tensor) -> int:
+    """Of one input: every member a network of its own, the probabilities added up in Python."""
+    total = [0.0] * spec.n_classes
+    for member in members:
+        network = build_network(spec)
+        network.load_state_dict(member)
+        logits = network.eval()(x[None])[0].double().tolist()
+        weights = [float(np.exp(logit)) for logit in logits]
+        total = [t + w / sum(weights) for t, w in zip(total, weights, strict=True)]
+    return total.index(max(total))
+
+
+def slow_consistency(spec, members, part, inputs, batch):
+    result = {}
+    plain = [label_of(spec, members, inputs.prepare(raw[None])[0]) for raw in part.raw]
+    for name, transform in inputs.single_transforms().items():
+        generator = draws(inputs)[name]
+        chunks = [transform(chunk, generator) for chunk in part.raw.split(batch)]
+        moved = [label_of(spec, members, x) for x in torch.cat(chunks)]
+        same = sum(a == b for a, b in zip(plain, moved, strict=True))
+        result[name] = {
+            "same": pytest.approx(100 * same / len(plain)),
+            "distinct_labels": len(set(plain)),
+            "kappa": pytest.approx(cohen_kappa_score(plain, moved), abs=1e-12),
+        }
+    return result
+
+
+@pytest.mark.parametrize("spec", [TABLE, IMAGES], ids=["table", "images"])
+@pytest.mark.parametrize("n_members", [1, 3])
+def test_an_ensemble_is_as_consistent_as_a_loop_says(spec, n_members, monkeypatch):
+    monkeypatch.setattr(module, "EVALUATION_BATCH", 16)  # several batches, one of them smaller
+    part, inputs = data_of(spec)
+    members = [trained_state(spec, seed) for seed in range(n_members)]
+    kept = [{name: t.clone() for name, t in member.items()} for member in members]
+    network = build_network(spec)
+    plain = mean_softmax(network, members, inputs, part).argmax(dim=1)
+    found = consistency_of_members(network, members, inputs, part, plain, draws(inputs))
+    assert found == slow_consistency(spec, members, part, inputs, 16)
+    assert all(entry["distinct_labels"] > 2 for entry in found.values())
+    assert min(entry["same"] for entry in found.values()) < 90  # there is something to count
+    for member, before in zip(members, kept, strict=True):  # BatchNorm's statistics among them
+        assert all(torch.equal(member[name], before[name]) for name in before)
+
+
+# ---- reports
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A split table and θ†, as inputs of an evaluation."""
+    draw = np.random.default_rng(0)
+    for part, n in {"train": 60, "valid": 20, "test": 50}.items():
+        arrays = {
+            "numeric": draw.normal(size=(n, 6)).astype(np.float32),
+            "categorical": np.zeros((n, 0), np.int32),
+            "labels": np.arange(n) % 4,
+        }
+        write_arrays(tmp_path / f"{part}.safetensors", arrays)
+    write_json(tmp_path / "preprocessing.json", tabular_preprocessing())
+    write_json(tmp_path / "split.json", {"dataset": "toy", "n_classes": 4, "n_inputs": 6})
+    names = {"weights": "initial.safetensors", "description": "initial.json"}
+    output = {key: str(tmp_path / name) for key, name in names.items()}
+    settings = {"name": "mlp_tab", "options": {"width": 8, "depth": 2}}
+    write_initial(str(tmp_path / "split.json"), output, settings, "torch_default", 3)
+    inputs = {part: str(tmp_path / f"{part}.safetensors") for part in ("train", "valid", "test")}
+    inputs |= {"preprocessing": str(tmp_path / "preprocessing.json")}
+    return inputs | {"initial": output["weights"], "description": output["description"]}
+
+
+def loop_on_files(files, members):
+    arrays = {part: read_numeric(files[part]) for part in ("train", "test")}
+    train, test = (Part(a, torch.zeros(len(a), dtype=torch.long)) for a in arrays.values())
+    inputs = make_inputs(tabular_preprocessing(), CPU, CORRUPTION, train)
+    return slow_consistency(TABLE, members, test, inputs, 1024)
+
+
+def read_numeric(path) -> torch.Tensor:
+    from safetensors.torch import load_file
+
+    return load_file(path)["numeric"]
+
+
+def test_the_report_of_a_dense_ensemble(files, tmp_path):
+    members = [trained_state(TABLE, seed) for seed in range(3)]
+    write_members(tmp_path / "network.safetensors", members, {})
+    inputs = files | {"weights": str(tmp_path / "network.safetensors")}
+    evaluate_dense(inputs, str(tmp_path / "evaluation.json"), "r", CORRUPTION, CPU)
+    report = read_json(tmp_path / "evaluation.json")
+    assert report["trained_consistency"] == loop_on_files(files, members)
+    assert "consistency" not in report
+
+
+@pytest.mark.parametrize("with_decoder", [False, True])
+def test_the_report_of_a_supernet(files, tmp_path, with_decoder):
+    """A decoder that was trained takes the place of the supernet's; θ† is beside it."""
+    supernet = trained_state(TABLE, 0)
+    write_arrays(tmp_path / "supernet.safetensors", {k: t.numpy() for k, t in supernet.items()})
+    write_json(tmp_path / "supernet.json", {"failed": None})
+    inputs = files | {"supernet": str(tmp_path / "supernet.safetensors")}
+    inputs |= {"supernet_report": str(tmp_path / "supernet.json")}
+    members = [supernet]
+    if with_decoder:
+        own = ("decoder.weight", "decoder.bias")
+        decoders = [{name: trained_state(TABLE, seed)[name] for name in own} for seed in (1, 2)]
+        write_members(tmp_path / "decoder.safetensors", decoders, {})
+        inputs |= {"decoder": str(tmp_path / "decoder.safetensors")}
+        members = [supernet | decoder for decoder in decoders]
+    evaluate_supernet(inputs, str(tmp_path / "evaluation.json"), "r", CORRUPTION, CPU)
+    report = read_json(tmp_path / "evaluation.json")
+    assert report["trained_consistency"] == loop_on_files(files, members)
+    assert set(report["consistency"]) == {"feat"}
+    assert report["consistency"] != report["trained_consistency"]
+    says = "trained on the frozen encoder" if with_decoder else "its own"
+    assert (report["decoder"], report["sizes"]["members"]) == (says, len(members))
+
+
+# ---- frames and tables
+
+
+def entry(same, labels=10, kappa=0.5):
+    return {"resize": {"same": same, "distinct_labels": labels, "kappa": kappa}}
+
+
+class Reports:
+    """Reports of one data set and seed, and the requests for them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, name: str, stage: str, seed: int, **content) -> str:
+        path = self.folder / f"{name}{seed}.json"
+        head = {"dataset": "cifar10", "network": {"name": "mlp_vis"}, "seed": seed}
+        path.write_text(json.dumps(head | {"stage": stage, "failed": None} | content))
+        return str(path)
+
+    def requests(self, seed: int, supernet: dict, dense: dict, iunet: dict) -> list[dict]:
+        common = {"dataset": "cifar10", "network": "mlp_vis", "seed": seed, "missing": None}
+        common |= {"choice": None, "own_choice": True, "supernets": {}, "cut": None}
+        name = "kappa0.25-ilo"
+        own = self.write("iunet", "subnetwork", seed, **iunet)
+        beside = self.write("supernet", "supernet", seed, **supernet)
+        return [
+            common
+            | {"method": "dense", "stage": "dense"}
+            | {"evaluations": {"dense": self.write("dense", "dense", seed, **dense)}},
+            common
+            | {"method": "iunet", "stage": "subnetwork", "cut": "ratio8"}
+            | {"evaluations": {f"{name}/ratio8": own}, "supernets": {name: beside}},
+        ]
+
+
+@pytest.fixture
+def requests(tmp_path):
+    reports = Reports(tmp_path)
+    return [
+        request
+        for seed in (0, 1)
+        for request in reports.requests(
+            seed,
+            {"consistency": entry(70.0 + seed), "trained_consistency": entry(45.0 + seed)},
+            {"trained_consistency": entry(50.0 + seed, 9)},
+            {
+                "consistency": entry(100.0, 1, None),
+                "trained_consistency": entry(60.0 + seed, 8, 0.25 + seed / 2),
+                "disconnected": True,
+            },
+        )
+    ]
+
+
+def test_every_network_has_its_rows(requests):
+    frame = read_consistency(requests)
+    first = frame[frame["seed"] == 0].set_index("method")["same"]
+    assert dict(first) == {
+        "dense_trained": 50.0,
+        "supernet": 70.0,
+        "supernet_trained": 45.0,
+        "iunet": 100.0,
+        "iunet_trained": 60.0,
+    }
+    missing = [request | {"missing": "not finished"} for request in requests[:2]]
+    assert sorted(read_consistency(missing)["method"]) == sorted(first.index)
+
+
+def test_the_table_shows_both_and_compares_both(requests):
+    table = consistency_table(3, TITLE, read_consistency(requests))
+    cells = table.cells["mlp_vis/cifar10/resize"]
+    means = {key: cell.values["value"].mean for key, cell in cells.items() if "labels" not in key}
+    assert means == {
+        "supernet": 70.5,
+        "iunet": 100.0,
+        "supernet_trained": 45.5,
+        "dense_trained": 50.5,
+        "iunet_trained": 60.5,
+    }
+    assert cells["iunet_trained"].values["kappa"].mean == 0.5
+    assert cells["iunet"].values["kappa"].text == "constant"
+    assert cells["iunet_trained_distinct_labels"].values["value"].text == "8"
+    assert cells["iunet"].notes == ["disconnected (2 of 2 seeds)"]
+    # Against the paper's 44.096 (supernet) and 97.349 (IUNET).
+    papers = {key: cell.paper.mean for key, cell in cells.items() if cell.paper}
+    assert papers == dict.fromkeys(("supernet", "supernet_trained", "dense_trained"), 44.096) | {
+        "iunet": 97.349,
+        "iunet_trained": 97.349,
+    }
+    (note,) = (note for note in table.notes if "nearest" in note)
+    assert "nearest to our column “Supernet, trained”" in note
+    shown = (f"{value:.3f}" for value in (70.5 - 44.096, 45.5 - 44.096, 50.5 - 44.096))
+    assert all(text in note for text in shown)
+    bests = [key for key, cell in cells.items() if cell.values["value"].best]
+    assert bests == ["iunet", "iunet_trained"]
+
+
+def test_a_cell_of_the_paper_counts_once(requests):
+    """Two cells have a value of the paper; the other columns repeat them."""
+    document = consistency_table(3, TITLE, read_consistency(requests)).to_json()
+    documents.check_document(document)
+    assert documents.agreement(document).total() == 2
+    assert documents.judged_by_spread(document).total() == 2
+
+
+def test_a_failed_subnetwork_leaves_the_others(tmp_path):
+    reports = Reports(tmp_path)
+    both = {"consistency": entry(70.0), "trained_consistency": entry(45.0)}
+    dead = {"failed": "every weight died", "consistency": {}, "trained_consistency": {}}
+    requests = reports.requests(0, both, {"trained_consistency": entry(50.0)}, dead)
+    cells = consistency_table(3, TITLE, read_consistency(requests)).cells["mlp_vis/cifar10/resize"]
+    assert cells["iunet"].missing == cells["iunet_trained"].missing == "every weight died"
+    assert cells["supernet_trained"].values["value"].mean == 45.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"resize": {"same": 101.0}}, "'trained_consistency.resize.same' is 101.0"),
+        (entry(50.0, 0), "'trained_consistency.resize.distinct_labels' is 0"),
+        (entry(50.0, 2, 1.5), "'trained_consistency.resize.kappa' is 1.5"),
+        ({"horiz": entry(50.0)["resize"]}, "different transforms"),
+        ({}, "has no trained_consistency of its subnetwork"),
+    ],
+)
+def test_wrong_reports_are_refused(tmp_path, wrong, message):
+    both = {"consistency": entry(70.0), "trained_consistency": entry(45.0)}
+    dense = {"trained_consistency": entry(50.0)}
+    requests = Reports(tmp_path).requests(0, both, dense, both | {"trained_consistency": wrong})
+    with pytest.raises(UserError, match=message):
+        read_consistency(requests)
