@@ -8,6 +8,7 @@ this by itself. Standard library only.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,8 +106,7 @@ def encoder_layers(network: str, options: dict[str, Any], data: Data) -> list[La
 
 
 def _mlp(n_inputs: int, widths: list[int]) -> list[Layer]:
-    pairs = zip([n_inputs, *widths], widths, strict=False)
-    return [Layer(a * b, a, b) for a, b in pairs]
+    return [Layer(a * b, a, b) for a, b in itertools.pairwise([n_inputs, *widths])]
 
 
 def _mlp_tab(options: dict[str, Any], data: Data) -> list[Layer]:
@@ -122,11 +122,11 @@ def _conv(channels_in: int, channels: int, side: int) -> Layer:
 
 
 def _cnn(options: dict[str, Any], data: Data) -> list[Layer]:
-    layers, channels_in, side = [], data.n_inputs // data.side**2, data.side
-    for channels, _, side in cnn_shapes(options["alpha"], data.side):
-        layers.append(_conv(channels_in, channels, 3))
-        channels_in = channels
-    return layers + _mlp(channels_in * side**2, [CNN_HIDDEN * options["alpha"]])
+    shapes = cnn_shapes(options["alpha"], data.side)
+    channels = [data.n_inputs // data.side**2, *(channels for channels, _, _ in shapes)]
+    layers = [_conv(a, b, 3) for a, b in itertools.pairwise(channels)]
+    side = shapes[-1][2]
+    return layers + _mlp(channels[-1] * side**2, [CNN_HIDDEN * options["alpha"]])
 
 
 def _resnet18(options: dict[str, Any], data: Data) -> list[Layer]:
