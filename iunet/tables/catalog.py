@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iunet.tables.scores import About
 
 TABLES = (
+    "claims",
     *(f"table{number}" for number in range(1, 10)),
     "search_lambda",
     "search_tabular",
