@@ -23,6 +23,7 @@ from iunet.tables.measures import (
 )
 
 POINTS, SHARE, PERCENT, RANKS = "points", "", "%", "ranks"
+AT_CUT = ("network", "cut")
 ACCURACY, BALANCED = "test accuracy", "test balanced accuracy"
 
 
@@ -93,7 +94,7 @@ CLAIMS = (
         "IUNET is level with the tuned MLP+C on tables",
         "section 5.1, tables 2 and 7",
         f"{BALANCED}, IUNET − MLP+C",
-        scores("table7", "iunet", "mlp_c"),
+        scores("table7", "iunet", "mlp_c", on=()),  # a tuned method has its own network
         1.0,
         equality=True,
         table="table7",
@@ -181,7 +182,7 @@ CLAIMS = (
         "Supernets trained with SCL prune badly",
         "section 5.3, figure 2",
         f"{ACCURACY} at the same ratio, OMP − SCL",
-        scores("figure2", "omp", "scl", "test_accuracy", "cut"),
+        scores("figure2", "omp", "scl", "test_accuracy", AT_CUT),
         1.0,
         table="figure2",
     ),
@@ -190,7 +191,7 @@ CLAIMS = (
         "One setting for all data would do",
         "appendix E.2",
         f"{ACCURACY} at one ratio for all images, IUNET − OMP",
-        scores("fixed_ratio", "iunet", "omp", "test_accuracy", "cut"),
+        scores("fixed_ratio", "iunet", "omp", "test_accuracy", AT_CUT),
         1.0,
         table="search_fixed_ratio",
     ),

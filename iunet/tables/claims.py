@@ -47,6 +47,11 @@ PAPER_SCALE = {  # below any of these, image runs are a CPU-scale study
     },
 }
 PAPER_TRIALS = {"xgb": 600, "tabnet": 440, "mlp_c": 840}
+SCALED = {  # what a remark calls it
+    "vision": "networks or training on images",
+    "tabular": "networks or training on tables",
+    "tuning": "trials",
+}
 CPU_SCALE = "CPU-scale study"
 COLUMNS = {
     "where": "In the paper",
@@ -151,7 +156,7 @@ def ledger(
         metrics=[VALUE],
         default_metric=VALUE,
         cells={line["key"]: _cells(line) for line in lines},
-        notes=list(NOTES) + list(about.notes or []),
+        notes=[*NOTES, *_scale_notes(facts["scaled_down"]), *(about.notes or [])],
         best_along="none",
         data={"claims": lines},
     )
@@ -168,6 +173,11 @@ NOTES = (
     "and seed, and widened by √(n/(n − 1))·t/z for n data sets (of one data set: seeds). Images "
     "count in accuracy, tables in balanced accuracy.",
 )
+
+
+def _scale_notes(scaled_down: dict[str, list[str]]) -> list[str]:
+    parts = [f"{SCALED[kind]}: {', '.join(texts)}" for kind, texts in scaled_down.items()]
+    return [f"Less than in the paper: {'; '.join(parts)}."] * bool(parts)
 
 
 def _line(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -> dict[str, Any]:
@@ -204,16 +214,16 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -
     kinds = {facts["kinds"][name] for name in effect.datasets}
     stand_ins = [n for n in effect.datasets if n in (about.stand_ins or {}).values()]
     subsets = [n for n in effect.datasets if any(t.startswith("subset") for t in about.of(n))]
-    smaller = [text for kind in sorted(kinds) for text in facts["scaled_down"].get(kind, [])]
-    smaller += facts["scaled_down"].get("tuning", []) if claim.tuned else []
-    if "vision" in kinds and (smaller or stand_ins or subsets):
+    kinds |= {"tuning"} if claim.tuned else set()
+    smaller = [kind for kind in SCALED if kind in kinds & facts["scaled_down"].keys()]
+    if "vision" in kinds and ("vision" in smaller or stand_ins or subsets):
         said.insert(0, CPU_SCALE)
     if stand_ins:
         said.append(f"stand-ins: {', '.join(stand_ins)}")
     if subsets:
         said.append(f"subsets: {', '.join(subsets)}")
     if smaller:
-        said.append(f"smaller than in the paper: {', '.join(dict.fromkeys(smaller))}")
+        said.append(f"less than in the paper: {', '.join(SCALED[kind] for kind in smaller)}")
     return said
 
 
@@ -243,7 +253,8 @@ def interval_text(line: dict[str, Any]) -> str:
 def smallest_text(line: dict[str, Any]) -> str:
     if line["smallest"] is None:
         return "–"
-    return f"{'± ' if line['equality'] else ''}{line['smallest']:g} {line['unit']}".strip()
+    unit = line["unit"].removesuffix("s") if line["smallest"] == 1 else line["unit"]
+    return f"{'± ' if line['equality'] else ''}{line['smallest']:g} {unit}".strip()
 
 
 def _cells(line: dict[str, Any]) -> dict[str, TableCell]:

@@ -148,12 +148,14 @@ def _remarks(parts: list[pd.DataFrame]) -> list[str]:
 
 
 def scores(
-    table: str, ours: str, theirs: str, column: str = "test_primary", *on: str
+    table: str,
+    ours: str,
+    theirs: str,
+    column: str = "test_primary",
+    on: tuple[str, ...] = ("network",),
 ) -> Callable[[Runs], Compared]:
     """A comparison of two methods in the scores of a table."""
-    return lambda runs: sides(
-        runs.scores(table), {"method": ours}, {"method": theirs}, column, ("network", *on)
-    )
+    return lambda runs: sides(runs.scores(table), {"method": ours}, {"method": theirs}, column, on)
 
 
 # ---- the measures that are no plain difference of scores
