@@ -24,6 +24,23 @@ METHOD_LABELS = {
     "iunet": "IUNET",
     "sup_kappa0.125": "PIS (κ = 0.125)",
     "sup_kappa0.0625": "PIS (κ = 0.0625)",
+    # controls: the mask, where fine-tuning starts, the step, the size, the weights, the order
+    "iunet_shuffled": "IUNET mask shuffled",
+    "iunet_random": "IUNET mask random",
+    "iunet_other_seed": "IUNET mask of other seed",
+    "iunet_initial": "IUNET mask initial",
+    "iunet_fresh": "IUNET fresh weights",
+    "iunet_no_reinit": "IUNET trained weights",
+    "supernet_finetuned": "Supernet fine-tuned",
+    "omp_lr16": "OMP lr × 16",
+    "ilo_lr16": "ILO lr × 16",
+    "dense_small": "Dense small",
+    "omp_he_normal": "OMP he_normal",
+    "iunet_he_normal": "IUNET he_normal",
+    "iunet_no_pis_he_normal": "IUNET no PIS he_normal",
+    "omp_relative": "OMP relative",
+    "omp_layerwise": "OMP layer-wise",
+    "iunet_units": "IUNET units",
     **{name: learner.label for name, learner in LEARNERS.items()},
 }
 # Rows of the config that differ from a method in one value.

@@ -13,6 +13,7 @@ from iunet.provenance import digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import Requests, files_of, supernet_requests, trials_requests
+from iunet.tables.masks import chosen_masks, mask_files
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
 
@@ -62,6 +63,12 @@ def _figure4(bench: Benchmark) -> FigureAsk:
     return FigureAsk("iunet.figures.figure4", requests)
 
 
+def _densities(bench: Benchmark) -> FigureAsk:
+    """Of the masks of the table of laziness, all at the ratio that was chosen for IUNET."""
+    requests = chosen_masks(bench, bench.cells_of("tables.laziness"), choice_of="iunet")
+    return FigureAsk("iunet.figures.densities", requests, mask_files(requests, "report"))
+
+
 def _critical_difference(bench: Benchmark) -> FigureAsk:
     ranking = bench.path(paths.TABLE_DOCUMENT, table="ranking")
     return FigureAsk("iunet.figures.critical_difference", files=[ranking])
@@ -71,6 +78,7 @@ FIGURES: dict[str, tuple[str, Callable[[Benchmark], FigureAsk]]] = {
     "figure2": ("Figure 2: validation accuracy against compression", _figure2),
     "figure3": ("Figure 3: magnitudes of weights during training", _figure3),
     "figure4": ("Figure 4: first-layer weights after training", _figure4),
+    "densities": ("Densities of the layers of masks", _densities),
     "critical_difference": ("Critical difference of the methods on tables", _critical_difference),
 }
 

@@ -31,10 +31,36 @@ from iunet.figures.style import (
     write_figure,
 )
 from iunet.labels import dataset_label, method_label, method_order, network_label
+from iunet.tables.masks import initial_densities, read_mask_reports
 
 SOURCE = "The list of layer densities"
 MOST_COLUMNS = 3
 EXPECTED = {"linestyle": (0, (4, 2)), "linewidth": 1.0}
+
+
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    write_densities(density_rows(ask["requests"]), output)
+
+
+def density_rows(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each layer of the mask that a request comes to (iunet/tables/masks.py)."""
+    rows = []
+    for mask in read_mask_reports(requests):
+        head = {key: mask[key] for key in ("dataset", "network", "method", "seed")}
+        missing = mask["missing"] or mask["failed"]
+        if missing:
+            gone = {"layer": None, "weight": None, "density": None, "expected": None}
+            rows.append(head | {"ratio": None} | gone | {"missing": missing})
+            continue
+        layers = mask["report"]["layers"]
+        expected = initial_densities(mask) or [None] * len(layers)
+        for number, (layer, initial) in enumerate(zip(layers, expected, strict=True), start=1):
+            rows.append(
+                head
+                | {"ratio": mask["report"]["ratio"], "layer": number, "weight": layer["weight"]}
+                | {"density": layer["density"], "expected": initial, "missing": None}
+            )
+    return rows
 
 
 def write_densities(rows: list[dict[str, Any]], output: dict[str, str]) -> None:

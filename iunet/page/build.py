@@ -20,6 +20,7 @@ from iunet.artifacts import write_text
 from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES
 from iunet.page.bundle import Bundle, Figure, bundle_from
+from iunet.page.claims import claims_view
 from iunet.page.decisions import read_decisions
 from iunet.page.documents import (
     Document,
@@ -67,14 +68,19 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         )
     except (OSError, jinja2.TemplateNotFound) as error:
         raise UserError(f"The page's template in {template_dir} is incomplete: {error}.") from error
-    documents = [*bundle.tables, *filter(None, [bundle.evidence])]
+    documents = bundle.documents()
     return template.render(
         bundle=bundle,
         facts=bundle.facts,
         style=Markup(style),
         script=Markup(script),
-        data=Markup(json_for_html({document["id"]: document for document in documents})),
-        anchors={"agreement", *(document["id"] for document in documents)},
+        data=Markup(json_for_html({document["id"]: lean(document) for document in documents})),
+        anchors={
+            "agreement",
+            *(document["id"] for document in documents),
+            *(figure.id for figure in bundle.figures),
+        },
+        claims=claims_view(bundle.claims) if bundle.claims else None,
         findings=headline_findings(bundle.tables),
         agreement=agreement_rows(bundle.tables),
         groups=grouped(bundle.tables),
@@ -92,6 +98,11 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         switch=metric_choices(documents),
         jobs=job_totals(bundle.facts.jobs),
     )
+
+
+def lean(document: Document) -> Document:
+    """Without the numbers for those who draw them: the page's script asks for cells alone."""
+    return {key: value for key, value in document.items() if key != "data"}
 
 
 def json_for_html(content: Any) -> str:

@@ -2,6 +2,7 @@
 
 {"title": "IUNET, regenerated", "notice": "Demo: …" or null,
  "facts": {...RunFacts...}, "tables": [table documents, in the order of the page],
+ "claims": table document of the claims, or null,
  "evidence": table document of the metric problem, or null,
  "figures": [{...Figure...}], "decisions": "reports/decisions.yaml",
  "unavailable": {"nomao": "not in the mirror"}, "limits": ["…"]}
@@ -59,14 +60,19 @@ class Bundle:
     title: str = "IUNET, regenerated"
     notice: str | None = None  # shown on top, e.g. that a demo's numbers mean nothing
     tables: list[Document] = field(default_factory=list)
+    claims: Document | None = None  # its `data` has the lines of the ledger
     evidence: Document | None = None
     figures: list[Figure] = field(default_factory=list)
     decisions: str | None = None  # a YAML file (reports/decisions.yaml)
     unavailable: dict[str, str] = field(default_factory=dict)  # data set → reason
     limits: list[str] = field(default_factory=list)
 
+    def documents(self) -> list[Document]:
+        """Every table document of the page."""
+        return [*filter(None, [self.claims]), *self.tables, *filter(None, [self.evidence])]
+
     def check(self) -> None:
-        documents = [*self.tables, *filter(None, [self.evidence])]
+        documents = self.documents()
         for document in documents:
             check_document(document)
         for figure in self.figures:

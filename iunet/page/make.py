@@ -8,7 +8,7 @@ from typing import Any
 from iunet.artifacts import read_json
 from iunet.page.build import write_page
 from iunet.page.facts import collect_facts
-from iunet.tables.ask import EVIDENCE
+from iunet.tables.ask import CLAIMS, EVIDENCE
 from iunet.tables.catalog import table_module
 
 LIMITS = [
@@ -48,11 +48,15 @@ def make_page(
     )
     documents = {document["id"]: document for document in map(read_json, tables)}
     groups = {name: table_module(name).GROUP for name in documents}
-    evidence = next((documents.pop(n) for n in list(documents) if groups[n] == EVIDENCE), None)
+    claims, evidence = (
+        next((documents.pop(n) for n in list(documents) if groups[n] == group), None)
+        for group in (CLAIMS, EVIDENCE)
+    )
     bundle = {
         "notice": DEMO_NOTICE if config["stand_ins"] else None,
         "facts": vars(facts),
         "tables": list(documents.values()),
+        "claims": claims,
         "evidence": evidence,
         "figures": figures,
         "decisions": str(project / "reports" / "decisions.yaml"),

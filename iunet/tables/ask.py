@@ -11,6 +11,7 @@ from iunet.runs.requests import Requests, files_of
 
 PAPER, SEARCHES, BEYOND = "paper", "searches", "beyond"  # the groups of the page
 EVIDENCE = "evidence"  # of what is wrong in the paper
+CLAIMS = "claims"  # the ledger, with which the page begins
 
 
 @dataclass

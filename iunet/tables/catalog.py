@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from iunet.tables.scores import About
 
 TABLES = (
+    "claims",
     *(f"table{number}" for number in range(1, 10)),
     "search_lambda",
     "search_tabular",
     "search_fixed_ratio",
     "ranking",
     "metrics_tabular",
+    "controls",
+    "laziness",
+    "locality",
+    "expected_densities",
     "efficiency",
     "cost",
     "metric_problem",

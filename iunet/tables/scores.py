@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iunet.paper import paper_table
+from iunet.runs.names import SURVIVORS
 from iunet.tables.cells import cell_of, score_columns, select
 from iunet.tables.document import (
     Column,
@@ -76,7 +77,9 @@ def score_table(
         of_row = select(frame, **row.where)
         cells[row.head.key] = {}
         for column in columns:
-            cell = cell_of(select(of_row, **column.where), score_columns(metrics))
+            part = select(of_row, **column.where)
+            cell = cell_of(part, score_columns(metrics))
+            cell.notes += density_note(part)
             compare_with_paper(cell, paper(row.where | column.where))
             cells[row.head.key][column.head.key] = cell
     table = TableDocument(
@@ -91,6 +94,14 @@ def score_table(
     table.notes = [SPREAD_NOTE, *table.notes, *(about.notes or [])]
     mark_best(table)
     return table
+
+
+def density_note(rows: pd.DataFrame) -> list[str]:
+    """How much β-LASSO keeps, whose density is found and not given."""
+    survived = rows[rows["cut"].astype(str).str.startswith(SURVIVORS)]
+    shares = survived["kept_encoder_weights"] / survived["encoder_weights"]
+    shares = shares.dropna()
+    return [] if shares.empty else [f"keeps {100 * shares.mean():.2g} % of the encoder's weights"]
 
 
 def paper_cells(number: int, *keys: str) -> dict[tuple[str, ...], tuple[float, float | None]]:

@@ -7,13 +7,6 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-    METHODS,
-    metrics_tabular,
-    paper_scores,
-    table2,
-    table2_of,
-    table7,
-)
 from run_reports import frame_of, run
 from scipy.stats import ttest_ind_from_stats
 

@@ -1,0 +1,277 @@
+"""How the runs of the tables measure the paper's claims (iunet/tables/claimed.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.labels import method_label
+from iunet.runs.names import base_network
+from iunet.runs.requests import Requests
+from iunet.tables.cells import in_order, select
+from iunet.tables.effects import (
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    Effect,
+    Sample,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAMILY = ("iunet", "dense", "omp", "beta_lasso")  # of MLP_TAB
+
+
+@dataclass
+class Finding:
+    """What the runs say of a claim."""
+
+    effect: Effect | None
+    verdict: str
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Compared:
+    """Both sides of a claim, and what is to be said of their runs."""
+
+    ours: Sample
+    theirs: Sample
+    remarks: list[str] = field(default_factory=list)
+
+
+class Runs:
+    """The frames of the tables, each read when a claim asks for it."""
+
+    def __init__(self, requests: dict[str, Requests]):
+        self.requests = requests
+        self._scores: dict[str, pd.DataFrame] = {}
+
+    def scores(self, table: str) -> pd.DataFrame:
+        from iunet.tables.frame import read_runs
+        from iunet.tables.scores import with_primary
+
+        if table not in self._scores:
+            self._scores[table] = with_primary(read_runs(self.requests[table]))
+        return self._scores[table]
+
+    @cached_property
+    def consistency(self) -> pd.DataFrame:
+        from iunet.tables.frame import read_consistency
+
+        return read_consistency(self.requests["consistency"])
+
+    @cached_property
+    def laziness(self) -> pd.DataFrame:
+        from iunet.tables.masks import read_mask_reports
+
+        rows = read_mask_reports(self.requests["laziness"])
+        for row in rows:
+            report = row.pop("report") or {}
+            row["overlap"] = report.get("overlap_with_initial_mask")
+            row["disconnected"] = bool(report.get("disconnected"))
+        return _frame(rows, "overlap")
+
+    @cached_property
+    def locality(self) -> pd.DataFrame:
+        from iunet.tables.locality import read_localities
+
+        return _frame(read_localities(self.requests["locality"]), "ratio", "measure")
+
+    @cached_property
+    def costs(self) -> pd.DataFrame:
+        from iunet.tables.cost import read_costs
+
+        return read_costs(self.requests["cost"])
+
+
+def _frame(rows: list[dict[str, Any]], *columns: str) -> pd.DataFrame:
+    import pandas as pd
+
+    keys = ["dataset", "network", "method", "seed", "cut", "missing", "failed"]
+    frame = pd.DataFrame(rows)
+    return frame.reindex(columns=list(dict.fromkeys([*keys, *columns, *frame.columns])))
+
+
+# ---- both sides of a comparison
+
+
+def sides(
+    frame: pd.DataFrame,
+    ours: dict[str, str],
+    theirs: dict[str, str],
+    column: str,
+    on: tuple[str, ...] = ("network",),
+) -> Compared:
+    """The values of two methods by data set and seed, as means over what `on` names.
+
+    Only what both sides have counts: a network, cut or transform of one side alone does not.
+    """
+    parts = [select(frame, **where) for where in (ours, theirs)]
+    samples: tuple[Sample, Sample] = ({}, {})
+    for dataset in in_order(parts[0]["dataset"]):
+        found = [_by_seed(select(part, dataset=dataset), column, on) for part in parts]
+        keys = [{key for values in side.values() for key in values} for side in found]
+        common = keys[0] & keys[1]
+        for sample, side in zip(samples, found, strict=True):
+            sample[dataset] = {
+                seed: sum(values[key] for key in common) / len(common)
+                for seed, values in side.items()
+                if common and common <= values.keys()
+            }
+    return Compared(*samples, _remarks(parts))
+
+
+def _by_seed(part: pd.DataFrame, column: str, on: tuple[str, ...]) -> dict[int, dict[tuple, float]]:
+    values: dict[int, dict[tuple, float]] = {}
+    for _, row in part[part[column].notna()].iterrows():
+        key = tuple(row[name] for name in on)
+        values.setdefault(int(row["seed"]), {})[key] = float(row[column])
+    return values
+
+
+def _remarks(parts: list[pd.DataFrame]) -> list[str]:
+    """Runs that are missing, failed or cut off, of either side."""
+    said: dict[str, None] = {}
+    for part in parts:
+        for column in ("missing", "failed"):
+            for reason, rows in part.groupby(column) if len(part) else ():
+                said[f"{', '.join(in_order(rows['dataset']))}: {reason}"] = None
+        if "disconnected" in part and (cut_off := int(part["disconnected"].eq(True).sum())):
+            name = method_label(part["method"].iloc[0])
+            said[f"{cut_off} of {len(part)} masks of {name} are disconnected"] = None
+    return list(said)
+
+
+def scores(
+    table: str,
+    ours: str,
+    theirs: str,
+    column: str = "test_primary",
+    on: tuple[str, ...] = ("network",),
+) -> Callable[[Runs], Compared]:
+    """A comparison of two methods in the scores of a table."""
+    return lambda runs: sides(runs.scores(table), {"method": ours}, {"method": theirs}, column, on)
+
+
+# ---- the measures that are no plain difference of scores
+
+
+def near_the_cnn(runs: Runs) -> Compared:
+    frame = runs.scores("table6")
+    frame = frame.assign(base=frame["network"].map(base_network))
+    ours, theirs = {"base": "mlp_vis", "method": "iunet"}, {"base": "cnn", "method": "dense"}
+    return sides(frame, ours, theirs, "test_accuracy", on=())
+
+
+def best_of_family(runs: Runs) -> Compared | Finding:
+    """The rank of IUNET's best rival less its own, among the methods of one family."""
+    frame = runs.scores("table7")
+    table = frame.pivot_table(
+        index=["dataset", "seed"], columns="method", values="test_balanced_accuracy"
+    )
+    family = [method for method in FAMILY if method in table]
+    if "iunet" not in family or len(family) < 2:
+        return Finding(None, NOT_RUN, ["its methods are not in this run"])
+    complete = table[family].dropna()
+    ranks = complete.round(3).rank(axis=1, ascending=False)
+    if ranks.empty:
+        return Finding(None, NOT_RUN, ["no data set has every method"])
+    means = ranks.groupby("dataset").mean().mean().drop("iunet")
+    rival = str(means.idxmin())
+    samples: tuple[Sample, Sample] = ({}, {})
+    for (dataset, seed), row in ranks.iterrows():
+        for sample, method in zip(samples, (rival, "iunet"), strict=True):
+            sample.setdefault(dataset, {})[int(seed)] = float(row[method])
+    remarks = [f"best rival: {method_label(rival)}"]
+    if absent := [method_label(m) for m in FAMILY if m not in family]:
+        remarks.append(f"without {', '.join(absent)}")
+    parts = [select(frame, method=method) for method in family]
+    return Compared(*samples, [*remarks, *_remarks(parts)])
+
+
+def less_lazy(runs: Runs) -> Compared:
+    """At the same ratios, since the overlap by chance depends on them."""
+    return sides(
+        runs.laziness, {"method": "omp"}, {"method": "iunet"}, "overlap", ("network", "cut")
+    )
+
+
+def more_consistent(runs: Runs) -> Compared:
+    frame = runs.consistency
+    ours, theirs = {"method": "iunet"}, {"method": "supernet"}
+    compared = sides(frame, ours, theirs, "same", ("network", "transform"))
+    labels = select(frame, **ours)["distinct_labels"].dropna()
+    if len(labels) and labels.min() == 1:
+        part = f"{int((labels == 1).sum())} of {len(labels)}"
+        compared.remarks.append(f"in {part} cases the subnetwork predicts one label for all rows")
+    return compared
+
+
+def more_local(measure: str) -> Callable[[Runs], Compared]:
+    """By how many percent IUNET's ratio to the shuffled mask is below OMP's."""
+
+    def compare(runs: Runs) -> Compared:
+        frame = runs.locality
+        own = frame[frame["measure"] == measure]
+        moves = own.get("wide_features")
+        narrow = [] if moves is None else in_order(own[moves == 0]["dataset"])
+        own = own[~own["dataset"].isin(narrow)]
+        compared = sides(own, {"method": "omp"}, {"method": "iunet"}, "ratio")
+        below: Sample = {}
+        for dataset, omp in compared.ours.items():
+            iunet = compared.theirs[dataset]
+            below[dataset] = {s: 100 * (1 - iunet[s] / v) for s, v in omp.items() if s in iunet}
+        nothing = {dataset: dict.fromkeys(values, 0.0) for dataset, values in below.items()}
+        remarks = [f"without {', '.join(narrow)}: no feature of several columns"] * bool(narrow)
+        return Compared(below, nothing, remarks)
+
+    return compare
+
+
+def cheaper(runs: Runs) -> Finding:
+    """Seconds of the cheapest tuned method, tuning included, over IUNET's on the same data sets."""
+    frame = runs.costs
+    whole = frame.groupby(["method", "dataset"])["missing"].apply(lambda m: m.isna().all())
+    ratios, counted, seeds = {}, [], 0
+    for rival in (m for m in LEARNERS if m in set(frame["method"])):
+        done = [
+            d
+            for d in in_order(frame["dataset"])
+            if whole.get((rival, d), False) and whole.get(("iunet", d), False)
+        ]
+        parts = [select(frame[frame["dataset"].isin(done)], method=m) for m in (rival, "iunet")]
+        if done:
+            ratios[rival] = parts[0]["seconds"].sum() / parts[1]["seconds"].sum()
+            counted = list(dict.fromkeys([*counted, *done]))
+            seeds = max(seeds, parts[1]["seed"].nunique())
+    if not ratios:
+        return Finding(None, NOT_RUN, ["its methods are not in this run"])
+    each = ", ".join(f"{method_label(m)} {ratio:.2g}" for m, ratio in ratios.items())
+    found = Effect(float(min(ratios.values())), None, None, counted, seeds)
+    verdict = REPRODUCED if found.mean > 1 else NOT_REPRODUCED
+    remarks = [f"total seconds over IUNET's: {each}", "one total, so no interval"]
+    return Finding(found, verdict, remarks)
+
+
+def metric_of_table7(runs: Runs) -> Finding:
+    """From the paper's own numbers: can they be balanced accuracies?"""
+    from iunet.tables.metric_problem import metric_problem
+
+    counts = metric_problem()["counts"]["mlp_tab"]
+    share = 100 * counts["attainable_as_mean"] / counts["equal_class_cells"]
+    possible = counts["majority"] == 0 and share == 100
+    remarks = [
+        f"{counts['majority']} of {counts['cells']} cells equal the test split's majority rate",
+        "from the paper's own numbers: no run, no interval",
+    ]
+    verdict = REPRODUCED if possible else NOT_REPRODUCED
+    return Finding(Effect(share, None, None, [], 0), verdict, remarks)
+
+
+def not_run(reason: str) -> Callable[[Runs], Finding]:
+    return lambda runs: Finding(None, NOT_RUN, [reason])

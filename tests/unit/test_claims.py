@@ -1,0 +1,230 @@
+"""The ledger of claims: effects from frames of runs, remarks, and its forms."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from iunet.tables.claimed import CLAIMS
+from iunet.tables.claims import COLUMNS, CPU_SCALE, ledger, scaled_down
+from iunet.tables.effects import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
+from iunet.tables.frame import make_frame
+from iunet.tables.measures import (
+    Finding,
+    Runs,
+    best_of_family,
+    cheaper,
+    less_lazy,
+    metric_of_table7,
+    more_consistent,
+    more_local,
+    scores,
+)
+from iunet.tables.scores import About, with_primary
+
+ROOT = Path(__file__).resolve().parents[2]
+FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
+
+
+def row(dataset, network, method, seed, score=None, **facts):
+    row = {"dataset": dataset, "network": network, "method": method, "seed": seed}
+    metrics = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
+    if score is not None:
+        row |= {f"{part}_{metric}": score for part in ("valid", "test") for metric in metrics}
+    return row | facts
+
+
+def runs_of(table: str, rows: list[dict]) -> Runs:
+    runs = Runs({})
+    runs._scores[table] = with_primary(make_frame(rows))
+    return runs
+
+
+# ---- both sides
+
+
+def test_scores_are_means_over_networks_that_both_have():
+    rows = [
+        row("cifar10", "mlp_vis", "iunet", 0, 64.0),
+        row("cifar10", "mlp_vis", "omp", 0, 60.0),
+        row("cifar10", "resnet18", "iunet", 0, 84.0),
+        row("cifar10", "resnet18", "omp", 0, 76.0),
+        row("cifar10", "cnn", "iunet", 0, 99.0),  # OMP has no such run
+    ]
+    found = scores("table1", "iunet", "omp")(runs_of("table1", rows))
+    assert found.ours == {"cifar10": {0: 74.0}} and found.theirs == {"cifar10": {0: 68.0}}
+
+
+def test_tables_count_in_balanced_accuracy():
+    rows = [
+        row("vehicle", "mlp_tab", "iunet", 0, 70.0) | {"test_balanced_accuracy": 55.0},
+        row("vehicle", "mlp_c", "mlp_c", 0, 70.0) | {"test_balanced_accuracy": 54.0},
+    ]
+    found = scores("table7", "iunet", "mlp_c", on=())(runs_of("table7", rows))
+    assert (found.ours, found.theirs) == ({"vehicle": {0: 55.0}}, {"vehicle": {0: 54.0}})
+
+
+def test_what_is_missing_or_cut_off_is_said():
+    rows = [
+        row("cifar10", "mlp_vis", "iunet", 0, 64.0),
+        row("cifar10", "mlp_vis", "omp", 0, 60.0, disconnected=True),
+        row("svhn", "mlp_vis", "omp", 0, missing="not in the mirror"),
+    ]
+    found = scores("table1", "iunet", "omp")(runs_of("table1", rows))
+    assert found.remarks == [
+        "svhn: not in the mirror",
+        "1 of 2 masks of OMP are disconnected",
+    ]
+
+
+def test_the_best_rival_of_the_family_counts():
+    rows = [
+        row(f"set{i}", "mlp_tab", method, seed, score + i)
+        for i in range(6)
+        for seed in (0, 1)
+        for method, score in {"iunet": 80.0, "omp": 79.0, "dense": 78.0, "beta_lasso": 77.0}.items()
+    ]
+    found = best_of_family(runs_of("table7", rows))
+    assert found.ours["set0"] == {0: 2.0, 1: 2.0} and found.theirs["set0"] == {0: 1.0, 1: 1.0}
+    assert found.remarks == ["best rival: OMP"]
+    claim = next(claim for claim in CLAIMS if claim.key == "best_family")
+    assert claim.find(runs_of("table7", rows)).verdict == REPRODUCED
+    alone = best_of_family(runs_of("table7", [row("set0", "mlp_tab", "iunet", 0, 1.0)]))
+    assert alone.verdict == NOT_RUN
+
+
+def test_laziness_compares_at_the_same_ratio():
+    runs = Runs({})
+    runs.laziness = pd.DataFrame(
+        [
+            row(
+                "cifar10", "mlp_vis", method, 0, cut=cut, overlap=overlap, missing=None, failed=None
+            )
+            for method, cut, overlap in [
+                ("omp", "ratio2", 0.9),
+                ("omp", "ratio8", 0.8),
+                ("iunet", "ratio8", 0.5),
+            ]
+        ]
+    )
+    found = less_lazy(runs)
+    assert (found.ours, found.theirs) == ({"cifar10": {0: 0.8}}, {"cifar10": {0: 0.5}})
+
+
+def test_consistency_counts_all_transforms_and_tells_of_constant_predictors():
+    runs = Runs({})
+    values = {("supernet", "resize"): 40, ("supernet", "horiz"): 60, ("iunet", "resize"): 100}
+    values |= {("iunet", "horiz"): 90}
+    runs.consistency = pd.DataFrame(
+        [
+            row("cifar10", "mlp_vis", method, 0, transform=transform, same=float(same))
+            | {"distinct_labels": 1 if same == 100 else 5, "missing": None, "failed": None}
+            for (method, transform), same in values.items()
+        ]
+    )
+    found = more_consistent(runs)
+    assert (found.ours["cifar10"][0], found.theirs["cifar10"][0]) == (95.0, 50.0)
+    assert found.remarks == ["in 1 of 2 cases the subnetwork predicts one label for all rows"]
+
+
+def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
+    runs = Runs({})
+    ratios = {("adult", "omp"): 0.8, ("adult", "iunet"): 0.6, ("vehicle", "omp"): 1.0}
+    runs.locality = pd.DataFrame(
+        [
+            row(dataset, "mlp_tab", method, 0, measure="raw features", ratio=ratio)
+            | {"wide_features": int(dataset == "adult"), "missing": None, "failed": None}
+            for (dataset, method), ratio in ratios.items()
+        ]
+    )
+    found = more_local("raw features")(runs)
+    assert found.ours["adult"][0] == pytest.approx(25.0) and "vehicle" not in found.ours
+    assert found.remarks == ["without vehicle: no feature of several columns"]
+
+
+def test_costs_are_totals_on_the_same_data_sets():
+    runs = Runs({})
+    rows = [
+        ("a", "iunet", 0, 10.0, None),
+        ("a", "xgb", None, 100.0, None),
+        ("a", "xgb", 0, 20.0, None),
+        ("a", "mlp_c", 0, 50.0, None),
+        ("b", "iunet", 0, 1000.0, None),
+        ("b", "xgb", 0, None, "not finished"),
+    ]
+    names = ["dataset", "method", "seed", "seconds", "missing"]
+    runs.costs = pd.DataFrame(rows, columns=names)
+    found = cheaper(runs)
+    assert found.effect.mean == pytest.approx(5.0) and found.effect.low is None
+    assert found.effect.datasets == ["a"] and found.verdict == REPRODUCED
+    assert "XGB 12, MLP_TAB+C 5" in found.remarks[0] and "no interval" in found.remarks[1]
+    runs.costs = runs.costs.assign(missing="not finished")
+    assert cheaper(runs).verdict == NOT_RUN
+
+
+def test_the_metric_of_table_7_contradicts_itself():
+    found = metric_of_table7(Runs({}))
+    assert found.verdict == NOT_REPRODUCED and found.effect.mean < 50
+    assert "majority rate" in found.remarks[0]
+
+
+# ---- the ledger
+
+
+def made(**of_claims: Finding):
+    found = {claim.key: Finding(None, NOT_RUN, ["not here"]) for claim in CLAIMS}
+    return ledger(found | of_claims, FACTS)
+
+
+def test_every_claim_has_a_row_with_a_verdict():
+    effect = Effect(5.25, 1.0, 9.5, ["cifar10"], 3)
+    table = made(omp_images=Finding(effect, REPRODUCED))
+    assert [row.key for row in table.rows] == [claim.key for claim in CLAIMS]
+    texts = {key: table.cell("omp_images", key).values["value"].text for key in COLUMNS}
+    assert texts["effect"] == "+5.25 points" and texts["interval"] == "1.00 to 9.50"
+    assert texts["smallest"] == "1 point"
+    assert texts["verdict"] == REPRODUCED and texts["remarks"] == "about cifar10 only"
+    assert table.cell("on_top", "verdict").values["value"].text == NOT_RUN
+    lines = {line["key"]: line for line in csv.DictReader(io.StringIO(table.own_forms["csv"]))}
+    assert len(lines) == len(CLAIMS) and lines["omp_images"]["low"] == "1.0"
+    assert lines["level_mlp_c"]["equality"] == "True"
+
+
+def test_scaled_down_images_are_a_cpu_scale_study():
+    effect = Effect(5.0, 1.0, 9.0, ["cifar10"], 3)
+    facts = FACTS | {"scaled_down": {"vision": ["networks.mlp_vis.alpha 1 for 8"]}}
+    found = {claim.key: Finding(effect, REPRODUCED) for claim in CLAIMS}
+    table = ledger(found, facts)
+    line = table.data["claims"][0]
+    assert line["remarks"][0] == CPU_SCALE
+    assert any("networks.mlp_vis.alpha 1 for 8" in note for note in table.notes)
+    stand_in = ledger(found, FACTS, About(stand_ins={"svhn": "cifar10"})).data["claims"][0]
+    assert stand_in["remarks"] == [CPU_SCALE, "about cifar10 only", "stand-ins: cifar10"]
+    subset = ledger(found, FACTS, About(row_notes={"cifar10": ["subset: 8000 rows"]}))
+    assert "subsets: cifar10" in subset.data["claims"][0]["remarks"]
+
+
+def test_tables_are_no_cpu_scale_study_of_images():
+    effect = Effect(5.0, 1.0, 9.0, ["vehicle"], 3)
+    facts = FACTS | {"scaled_down": {"tabular": ["networks.mlp_tab.depth 2 for 9"]}}
+    found = {claim.key: Finding(effect, UNDECIDED) for claim in CLAIMS}
+    line = ledger(found, facts).data["claims"][0]
+    assert CPU_SCALE not in line["remarks"]
+    assert "less than in the paper: networks or training on tables" in line["remarks"]
+
+
+def test_the_papers_config_is_not_scaled_down():
+    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    assert scaled_down(config) == {}
+    config["networks"]["mlp_vis"]["alpha"] = 4
+    config["tuning"]["mlp_c"]["trials"] = 10
+    found = scaled_down(config)
+    assert found == {
+        "vision": ["networks.mlp_vis.alpha 4 for 8"],
+        "tuning": ["mlp_c 10 trials for 840"],
+    }
