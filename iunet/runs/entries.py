@@ -48,18 +48,20 @@ def datasets_named(config: Config, asked: str | list[str], key: str) -> list[str
     return list(names)
 
 
-def entries(config: Config, fixed: Pairs) -> dict[str, dict[str, Any]]:
+def entries(config: Config, fixed: Pairs | None = None) -> dict[str, dict[str, Any]]:
     """Every table, figure and experiment that has runs, by its key in the config."""
     found = {}
     for section in ("tables", "figures", "experiments"):
         for name, entry in config[section].items():
             key = f"{section}.{name}"
-            if "methods" in entry or key in fixed:
+            if "methods" in entry or key in (fixed or {}):
                 found[key] = entry
     return found
 
 
-def all_cells(config: Config, registry: dict[str, Dataset], fixed: Pairs) -> list[Cell]:
+def all_cells(
+    config: Config, registry: dict[str, Dataset], fixed: Pairs | None = None
+) -> list[Cell]:
     """Every method of every table, figure and experiment on every data set, each once."""
     cells: dict[Cell, None] = {}
     for key in entries(config, fixed):
@@ -68,7 +70,9 @@ def all_cells(config: Config, registry: dict[str, Dataset], fixed: Pairs) -> lis
     return list(cells)
 
 
-def cells_of(config: Config, registry: dict[str, Dataset], key: str, fixed: Pairs) -> list[Cell]:
+def cells_of(
+    config: Config, registry: dict[str, Dataset], key: str, fixed: Pairs | None = None
+) -> list[Cell]:
     """The cells of one table, figure or experiment, such as `tables.table1`.
 
     Each data set runs on those of the entry's networks that are for its kind.
@@ -77,7 +81,7 @@ def cells_of(config: Config, registry: dict[str, Dataset], key: str, fixed: Pair
     entry = config[section][name]
     datasets = datasets_named(config, entry["datasets"], f"{key}.datasets")
     networks = entry.get("networks", DEFAULT_NETWORKS)
-    pairs = fixed.get(key) or [(n, m) for n in networks for m in entry["methods"]]
+    pairs = (fixed or {}).get(key) or [(n, m) for n in networks for m in entry["methods"]]
     _check_pairs(config, registry, key, datasets, pairs)
     kinds = {registry[dataset].kind for dataset in datasets}
     cells: dict[Cell, None] = {}
@@ -160,7 +164,7 @@ class Benchmark:
         self.root: str = config["results"]
         self.seeds: list[int] = config["seeds"]
         self.all_cells = all_cells(config, registry, self.fixed)
-        self.cells = [cell for cell in self.all_cells if cell.dataset not in self.unavailable]
+        self.cells = [cell for cell in self.all_cells if not self.impossible(cell)]
         self._of_entry: dict[str, list[Cell]] = {}
 
     def entries(self) -> list[str]:
@@ -225,10 +229,16 @@ class Benchmark:
         """With partial results, what is not finished is left out; else it is made."""
         return not self.config["partial"] or Path(path).exists()
 
+    def impossible(self, cell: Cell) -> str | None:
+        """Why a cell cannot be run with this config, if it cannot."""
+        if cell.method.needs_another_seed and len(self.seeds) < 2:
+            return "needs a second seed"
+        return self.unavailable.get(cell.dataset)
+
     def missing(self, cell: Cell, files: Iterable[str]) -> str | None:
         """Why a run cannot be shown, if it cannot."""
-        if cell.dataset in self.unavailable:
-            return self.unavailable[cell.dataset]
+        if reason := self.impossible(cell):
+            return reason
         return None if all(map(self.exists, files)) else NOT_FINISHED
 
     def evaluations(self, cell: Cell, seed: int) -> dict[str, str]:

@@ -59,6 +59,11 @@ class Method:
             return "tuned" if self.tuned else "dense"
         return "subnetwork" if self.cuts else "supernet"
 
+    @property
+    def needs_another_seed(self) -> bool:
+        """Its masks come from the next seed's supernet."""
+        return any(CutName.parse(cut).mask == "other_seed" for cut in self.cuts)
+
     def candidates(self) -> list[tuple[str, str]]:
         """The subnetworks among which one is chosen on validation data: (supernet, cut)."""
         return [(supernet, cut) for supernet in self.supernets for cut in self.cuts]
@@ -93,7 +98,6 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
         return Method(name, recipe, network_name, (str(dense),))
     if recipe == "beta_lasso":
         return _lasso_method(config, name, row, network_name, init_text, finetune_options)
-    _refuse_other_seed(config, name, row)
     for key in ("kappa", "objective"):
         if key not in row:
             raise UserError(f"The config lacks the key 'methods.{name}.{key}'.")
@@ -143,14 +147,6 @@ def _transforms_of(config: Config, name: str, row: dict[str, Any], kind: str) ->
                 )
         changes |= {key: False for key in transforms if key not in only}
     return _known(changes, known, f"methods.{name}.augment")
-
-
-def _refuse_other_seed(config: Config, name: str, row: dict[str, Any]) -> None:
-    if row.get("mask") == "other_seed" and len(config["seeds"]) < 2:
-        raise UserError(
-            f"The config key 'methods.{name}.mask' is other_seed, but 'seeds' has one seed only: "
-            "there is no other."
-        )
 
 
 def _tuned_method(name: str, row: dict[str, Any]) -> Method:

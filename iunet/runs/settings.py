@@ -10,6 +10,7 @@ from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
+from iunet.errors import UserError
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import (
     INITIAL,
@@ -167,6 +168,11 @@ def seed_of_mask(config: Config, point: Any) -> int:
     if CutName.parse(point.cut).mask != "other_seed":
         return seed
     seeds = config["seeds"]
+    if len(seeds) < 2:
+        raise UserError(
+            f"The cut '{point.cut}' takes the mask of another seed, but the config key 'seeds' has "
+            "one seed only: there is no other."
+        )
     place = seeds.index(seed) + 1 if seed in seeds else 0
     return seeds[place % len(seeds)]
 

@@ -7,7 +7,6 @@ subnetwork: {"report": mask.json, "mask": mask.safetensors}}, "inits": {supernet
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from iunet.artifacts import read_json
@@ -139,8 +138,8 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
 
 def initial_densities(row: dict[str, Any]) -> list[float] | None:
     """The densities that the initial weights alone would give, of masks by a global ratio."""
-    mask = CutName.parse(row["cut"]).mask
-    if re.fullmatch(r"ratio[0-9.]+", mask) is None:
+    cut = CutName.parse(row["cut"])
+    if cut.folder != str(CutName(cut.ratio)):
         return None  # of what survived, or of another score than the magnitude
     layers = [Layer.of_shape(layer["shape"]) for layer in row["report"]["layers"]]
     return expected_densities(layers, row["init"], row["report"]["ratio"])

@@ -52,12 +52,15 @@ def evaluation(stage="subnetwork", ratio=8.0, seed=0, dataset="vehicle", network
     head = {"dataset": dataset, "network": {"name": network}, "seed": seed, "stage": stage}
     head |= {"failed": None, "sizes": SIZES, "disconnected": False}
     if stage != "subnetwork":
-        consistency = {"feat": {"same": 60.0, "distinct_labels": 4}}
-        return head | {"ratio": 1, "metrics": metrics(70.0), "consistency": consistency}
+        untrained = {"feat": {"same": 60.0, "distinct_labels": 4, "kappa": 0.4}}
+        trained = {"feat": {"same": 70.0, "distinct_labels": 4, "kappa": 0.5}}
+        consistency = {"consistency": untrained, "trained_consistency": trained}
+        return head | {"ratio": 1, "metrics": metrics(70.0), **consistency}
     return head | {
         "ratio": ratio,
         "metrics": metrics(80.0 + ratio),
-        "consistency": {"feat": {"same": 90.0 + ratio, "distinct_labels": 2}},
+        "consistency": {"feat": {"same": 90.0 + ratio, "distinct_labels": 2, "kappa": 0.9}},
+        "trained_consistency": {"feat": {"same": 80.0, "distinct_labels": 3, "kappa": None}},
         "disconnected": ratio == 8,
         "overlap_with_initial_mask": 0.5,
     }

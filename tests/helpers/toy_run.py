@@ -20,7 +20,7 @@ from iunet.artifacts import read_json, write_arrays, write_json
 from iunet.data.preprocess import Numeric, Preprocessing
 from iunet.errors import UserError
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
-from iunet.method.pruning import prune_supernet
+from iunet.method.pruning import Cut, prune_supernet
 from iunet.training.finetune import FinetuneSettings, finetune
 from iunet.training.initial import write_initial
 from iunet.training.supernet import SupernetSettings, train_supernet
@@ -110,7 +110,9 @@ class Toy:
     def prune(self, ratio: float | None, supernet: str = "supernet") -> None:
         trained = self.files(supernet, "weights", "report")
         inputs = {"supernet": trained["weights"], "supernet_report": trained["report"]}
-        prune_supernet(self.inputs(**inputs), self.files("mask", "mask", "report"), "toy", ratio)
+        prune_supernet(
+            self.inputs(**inputs), self.files("mask", "mask", "report"), "toy", Cut(ratio)
+        )
 
     def finetune(
         self, to: str = "finetune", dense: bool = False, checkpoint_s: float = 0, **changes: Any
@@ -132,7 +134,7 @@ class Toy:
             inputs = {"supernet": weights["weights"], "supernet_report": self.path(f"{of}/report")}
             evaluate_supernet(self.inputs(**inputs), output, "toy", AUGMENT, device)
         elif of == "dense":
-            evaluate_dense(self.inputs(**weights), output, "toy", device)
+            evaluate_dense(self.inputs(**weights), output, "toy", AUGMENT, device)
         else:
             inputs = self.inputs(**weights, **self.mask_files())
             evaluate_subnetwork(inputs, output, "toy", AUGMENT, device)

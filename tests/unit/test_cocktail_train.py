@@ -114,7 +114,7 @@ def test_without_validation_rows_there_are_no_predictions(table):
 
 def test_default_schedule_is_105_epochs():
     cycles = module.schedule(Cocktail())
-    assert cycles.cycle_ends() == [15, 45, 105]
+    assert cycles.ends() == [15, 45, 105]
     assert cycles.lr_at(0) == cycles.lr_at(15) == 1e-3 and cycles.lr_at(14.99) < 1e-8
 
 

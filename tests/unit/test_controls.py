@@ -246,9 +246,11 @@ def test_impossible_transforms_are_named(changes, fragment):
 
 
 def test_another_seeds_mask_needs_another_seed():
+    point = SimpleNamespace(cut="ratio8-other_seed", seed="0")
+    with pytest.raises(UserError, match="one seed only"):
+        settings.seed_of_mask({**CONFIG, "seeds": [0]}, point)
     row = {"kappa": 1, "objective": "ilo", "mask": "other_seed"}
-    with pytest.raises(UserError, match="has one seed only"):
-        resolve_row({**CONFIG, "seeds": [0]}, "row", row, "mlp_tab")
+    assert resolve_row(CONFIG, "row", row, "mlp_tab").needs_another_seed
     config = {**CONFIG, "seeds": [0, 5, 7]}
     for seed, other in {"0": 5, "5": 7, "7": 0}.items():
         point = SimpleNamespace(cut="ratio8-other_seed", seed=seed)

@@ -25,6 +25,7 @@ SETTINGS = {
     "mlp_c": {"width": 16, "first_cycle_epochs": 2, "cycle_factor": 2, "cycles": 2},
 }
 CPU = Machine("cpu", 1)
+REFIT = {"run": "r", "checkpoint": None, "parts": ("train", "valid")}
 
 
 def distributions(suggest, seeds: int = 60) -> dict[str, optuna.distributions.BaseDistribution]:
@@ -303,7 +304,7 @@ def test_tabnet_stops_when_nothing_improves(tmp_path):
 def test_mlp_c_takes_its_sizes_from_the_config(tmp_path):
     table = Table(write_table(tmp_path / "data"))
     learner = mlp_c.Learner(table, SETTINGS["mlp_c"] | {"width": 24}, CPU)
-    facts = learner.refit(GOOD["mlp_c"], {}, 0, str(tmp_path / "model"), run="r", checkpoint=None)
+    facts = learner.refit(GOOD["mlp_c"], {}, 0, str(tmp_path / "model"), **REFIT)
     assert facts["cocktail"]["width"] == 24 and len(facts["history"]) == 6
 
 

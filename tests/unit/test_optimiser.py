@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 import torch
-from iunet.training.checkpoint import optimiser_tensors, restore_optimiser
 
-from iunet.networks import NetworkSpec, build_network
+from iunet.networks.network import NetworkSpec, build_network
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.finetune import make_optimiser as finetune_optimiser
 from iunet.training.supernet import SupernetSettings
 from iunet.training.supernet import make_optimiser as supernet_optimiser
+from iunet.training.support.checkpoint import optimiser_tensors, restore_optimiser
 
-NETWORK = NetworkSpec("mlp_tab", 3, n_inputs=7, width=33, depth=2)  # 33: no multiple of a vector
+NETWORK = NetworkSpec(
+    "mlp_tab", 3, n_inputs=7, options={"width": 33, "depth": 2}
+)  # 33: no multiple of a vector
 STEPS = 12
 LR = 0.125
 

@@ -21,7 +21,7 @@ from iunet.method.masks import (
     pack_masks,
     unpack_masks,
 )
-from iunet.method.pruning import lottery_ticket, magnitude_masks, prune_supernet
+from iunet.method.pruning import Cut, lottery_ticket, magnitude_masks, prune_supernet
 
 SHAPES = {"a": (3, 4), "b": (5, 3), "c": (2, 2, 2)}
 
@@ -117,11 +117,12 @@ def prune_toy(folder: Path, trained: np.ndarray, ratio: float | None, failed=Non
     write_arrays(folder / "supernet", {"encoder.0.weight": trained.astype(np.float32)})
     write_json(folder / "supernet_report", {"failed": failed})
     facts = {"dataset": "d", "seed": 0, "n_parameters": 30, "n_encoder_weights": 24}
+    facts["network"] = {"name": "mlp_tab"}
     write_json(folder / "description", facts | {"encoder_weights": ["encoder.0.weight"]})
     names = ("supernet", "supernet_report", "initial", "description")
     inputs = {name: str(folder / name) for name in names}
     output = {"mask": str(folder / "mask"), "report": str(folder / "report")}
-    prune_supernet(inputs, output, "r", ratio)
+    prune_supernet(inputs, output, "r", Cut(ratio))
     return json.loads((folder / "report").read_text())
 
 

@@ -19,12 +19,14 @@ from iunet.runs.requests import (
     supernet_requests,
     trials_requests,
 )
+from iunet.tables.catalog import said_by_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 CONFIG["seeds"] = [0, 1]
-BENCH = Benchmark(CONFIG, REGISTRY, {"nomao": "not in the mirror"})
+PAIRS = said_by_tables("PAIRS")
+BENCH = Benchmark(CONFIG, REGISTRY, {"nomao": "not in the mirror"}, PAIRS)
 
 
 def cells(entry: str) -> list:
@@ -32,7 +34,7 @@ def cells(entry: str) -> list:
 
 
 def changed(**sections) -> Benchmark:
-    return Benchmark({**CONFIG, **sections}, REGISTRY)
+    return Benchmark({**CONFIG, **sections}, REGISTRY, fixed=PAIRS)
 
 
 def of(requests: list[dict], **facts) -> list[dict]:
@@ -68,7 +70,7 @@ def test_every_method_is_asked_for_in_its_own_way():
 
 def test_consistency_asks_for_the_supernet_beside_its_cuts():
     requests = run_requests(BENCH, cells("tables.table3"), supernets=True)
-    image = of(requests, network="mlp_vis", seed=0)[0]
+    image = of(requests, network="mlp_vis", method="iunet", seed=0)[0]
     folder = f"results/runs/{image['dataset']}/mlp_vis/kappa0.25-ilo/seed0"
     assert image["supernets"] == {"kappa0.25-ilo": f"{folder}/evaluation.json"}
     assert set(image["evaluations"]) == {f"kappa0.25-ilo/ratio{r}" for r in (2, 4, 8, 16)}
@@ -90,7 +92,7 @@ def test_ablations_with_other_cuts_use_their_own_choice():
     row = {"kappa": 0.25, "objective": "ilo"}
     config["methods"]["longer"] = {**row, "finetune": {"batch_size": 64}}
     config["tables"]["table4"]["methods"] = ["iunet", "iunet_no_ilo", "longer"]
-    bench = Benchmark(config, REGISTRY)
+    bench = Benchmark(config, REGISTRY, fixed=PAIRS)
     requests = run_requests(bench, bench.cells_of("tables.table4"), choice_of="iunet")
     chosen = {r["method"]: r["choice"] for r in of(requests, dataset="vehicle", seed=0)}
     assert chosen["iunet_no_ilo"] == chosen["iunet"] != chosen["longer"]
@@ -162,7 +164,7 @@ def test_trials_and_costs():
 
 
 def test_the_cells_are_those_of_all_tables_and_figures():
-    every = set(all_cells(CONFIG, REGISTRY))
-    each = [set(cells(key)) for key in entries(CONFIG)]
+    every = set(all_cells(CONFIG, REGISTRY, PAIRS))
+    each = [set(cells(key)) for key in entries(CONFIG, PAIRS)]
     assert every == set.union(*each) and len(every) < sum(map(len, each))
     assert {cell.dataset for cell in every} - {cell.dataset for cell in BENCH.cells} == {"nomao"}

@@ -26,6 +26,7 @@ from iunet.runs.names import (
     variant_text,
 )
 from iunet.runs.settings import finetune_defaults, network_settings, supernet_defaults
+from iunet.tables.catalog import said_by_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -136,9 +137,12 @@ def test_a_row_may_change_what_only_its_networks_have():
 
 
 def test_network_options_from_a_path():
-    assert network_settings(CONFIG, "mlp_vis") == {"name": "mlp_vis", "options": {"alpha": 8}}
+    assert network_settings(CONFIG, "mlp_vis") == {
+        "name": "mlp_vis",
+        "options": {"alpha": 8, "shrink": 1},
+    }
     changed = network_settings(CONFIG, "mlp_tab-depth3-width64")
-    assert changed == {"name": "mlp_tab", "options": {"width": 64, "depth": 3}}
+    assert changed == {"name": "mlp_tab", "options": {"width": 64, "depth": 3, "shrink": 1}}
 
 
 def test_rows_that_mean_the_same_share_their_runs():
@@ -204,10 +208,11 @@ def test_cuts_of_a_method():
         found = [cell.method.candidates() for cell in cells]
         return {cut for pairs in found for name, cut in pairs if name == supernet}
 
-    assert cuts("vehicle", "kappa0.25-ilo") == {"ratio2", "ratio4", "ratio8"}
+    controls = {"ratio8-shuffled", "ratio8-fresh", "units8", "ratio1-trained"}
+    assert cuts("vehicle", "kappa0.25-ilo") >= {"ratio2", "ratio4", "ratio8"} | controls
     assert cuts("adult", "kappa0.25-ilo") == {"ratio8"}
     assert cuts("adult", "kappa1-lasso0.00001") == {"survivors"}
-    assert cuts("svhn", "kappa1-sup") == {"ratio2", "ratio4", "ratio8", "ratio16"}
+    assert cuts("svhn", "kappa1-sup") >= {"ratio2", "ratio4", "ratio8", "ratio16"}
     without = with_method({"kappa": 7, "objective": "sup", "prune": False})
     assert cuts("cifar10", "kappa7-sup", without) == set()
 
@@ -255,16 +260,16 @@ def test_changes_of_a_row_stand_where_their_defaults_are():
     row = {"kappa": 1, "objective": "sup", "network": {"alpha": 2}}
     row |= {"supernet": {"lr": 0.5, "epochs": 7}, "finetune": {"momentum": 0.5}}
     changed = config_with_row(CONFIG, row, "mlp_vis")
-    assert changed["networks"]["mlp_vis"] == {"alpha": 2}
+    assert changed["networks"]["mlp_vis"]["alpha"] == 2
     assert changed["train"]["supernet"]["epochs"] == 7
     assert changed["train"]["supernet"]["optimiser"]["lr"] == 0.5
     assert changed["train"]["finetune_vision"]["optimiser"]["momentum"] == 0.5
-    assert CONFIG["networks"]["mlp_vis"] == {"alpha": 8}
+    assert CONFIG["networks"]["mlp_vis"]["alpha"] == 8
 
 
 def test_the_paper_trains_each_supernet_once():
-    """Figure 2, tables 1 and 4 and the searches ask for seven supernets of mlp_vis per set."""
-    planned = all_cells(CONFIG, REGISTRY)
+    """All tables and figures together ask for these of mlp_vis, whatever is cut from them."""
+    planned = all_cells(CONFIG, REGISTRY, said_by_tables("PAIRS"))
     supernets = {
         supernet
         for cell in planned
@@ -283,6 +288,11 @@ def test_the_paper_trains_each_supernet_once():
         "kappa0.25-ilo",
         "kappa0.25-ilo-lambda0.25",
         "kappa0.25-ilo-lambda0.5",
+        "kappa1-sup-lr0.016",
+        "kappa1-ilo-lr0.016",
+        "kappa1-sup-he_normal",
+        "kappa1-ilo-he_normal",
+        "kappa0.25-ilo-he_normal",
     }
 
 

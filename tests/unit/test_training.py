@@ -17,8 +17,9 @@ from iunet.artifacts import read_arrays
 from iunet.errors import UserError
 from iunet.method.masks import read_masks
 from iunet.scoring.metrics import classification_metrics
-from iunet.training.finetune import FinetuneSettings, read_members, split_members
+from iunet.training.finetune import FinetuneSettings
 from iunet.training.loop import batches, n_batches
+from iunet.training.members import read_members, split_members
 from iunet.training.streams import stream
 from iunet.training.support.environment import set_up_torch
 
@@ -207,12 +208,12 @@ def test_dense_network_has_no_mask(toy):
 
 def test_cosine_with_restarts_is_torchs():
     settings = FinetuneSettings(**FINETUNE | {"first_cycle_epochs": 15})
-    assert settings.cycle_ends() == [15, 45, 105] and settings.total_epochs() == 105
+    assert settings.restarts().ends() == [15, 45, 105] and settings.total_epochs() == 105
     optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=settings.lr)
     reference = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, 15, T_mult=2)
     for step in range(4 * 105):
         reference.step(step / 4)
-        ours = settings.lr_at(step / 4)
+        ours = settings.restarts().lr_at(step / 4)
         assert ours == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-12)
 
 

@@ -39,7 +39,11 @@ def initial_of(wildcards):
 
 def supernet_of_mask(wildcards):
     """The supernet that a mask comes from: of this seed, or of the next."""
-    point = {**dict(wildcards.items()), "seed": settings.seed_of_mask(config, wildcards)}
+    try:
+        seed = settings.seed_of_mask(config, wildcards)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    point = {**dict(wildcards.items()), "seed": seed}
     return {
         "supernet": paths.SUPERNET_WEIGHTS.format(**point),
         "supernet_report": paths.SUPERNET_REPORT.format(**point),
