@@ -250,5 +250,5 @@ def test_bad_consistency(reports, supernets, entry, message):
 
 def test_other_transforms_than_the_supernets(reports, supernets):
     content = evaluation() | {"consistency": {"resize": {"same": 50.0, "distinct_labels": 2}}}
-    with pytest.raises(UserError, match="have different transforms: feat .supernet., but resize"):
+    with pytest.raises(UserError, match=r"have different transforms: feat .supernet., but resize"):
         read_consistency([request(reports(content), supernets=supernets, cut="ratio8")])
