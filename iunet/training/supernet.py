@@ -133,7 +133,9 @@ def fit_supernet(
         for tensor in network.state_dict().values():
             tensor.zero_()
     histograms |= trained.kept
-    counts = [counts.cpu() for counts in histograms.values()]
+    # By epoch: those of a checkpoint come back in the order of their names.
+    order = sorted(histograms, key=lambda name: int(name.partition("/")[2]))
+    counts = [histograms[name].cpu() for name in order]
     return Supernet(state_tensors(network), torch.stack(counts), trained, failed)
 
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import NOTHING, TEST_CONFIG, read_csv
 
 from iunet.artifacts import read_json
-from iunet.machine import cost
+from iunet import cost
 
 ROOT = Path(__file__).resolve().parents[2]
 

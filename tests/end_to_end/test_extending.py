@@ -27,7 +27,7 @@ def project(tmp_path_factory) -> Project:
 
 
 def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
-    trained = "results/test/runs/wine/mlp_tab/kappa0.25-ilo/seed0/ratio8/evaluation.json"
+    trained = "results/test/runs/wine/mlp_tab/kappa0.25-ilo/seed0/supernet.json"
     project.run(trained)
 
     (project.path / "iunet" / "networks" / "toy.py").write_text(block("A network", 0))
@@ -41,7 +41,9 @@ def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
     overlay = project.path / "config" / "test.yaml"
     text = overlay.read_text().replace("networks:\n", "networks:\n  toy: {units: 8}\n", 1)
     text = text.replace(
-        "tables:\n", "tables:\n" + "  widths: {datasets: [wine], methods: [dense, iunet]}\n", 1
+        "tables:\n",
+        "tables:\n" + "  widths: {datasets: [wine], networks: [toy], methods: [iunet]}\n",
+        1,
     )
     overlay.write_text(
         text + "\nexperiments:\n  toys: {datasets: [wine], networks: [toy], methods: [iunet]}\n"
