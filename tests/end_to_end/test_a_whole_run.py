@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from conftest import NOTHING, TEST_CONFIG, read_csv
 
-from iunet.artifacts import read_json
 from iunet import cost
+from iunet.artifacts import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
