@@ -127,7 +127,7 @@ def test_a_changed_parameter_repeats_what_uses_it(finished):
 def test_transforms_matter_to_what_uses_them(finished):
     """Another hue: supernets with ILO on images, and what follows; nothing of tables or `sup`."""
     counts = finished.plan(augment={"vision": {"color": {"hue": 0.2}}}).counts
-    assert counts["supernet"] == 2  # IUNET of mlp_vis and of resnet18
+    assert counts["supernet"] == 3  # IUNET of mlp_vis and of resnet18, and scl
     assert "train_dense" not in counts and "initialise" not in counts
 
 
