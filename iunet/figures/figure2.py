@@ -34,6 +34,7 @@ from iunet.labels import (
     method_label,
     supernet_point,
 )
+from iunet.runs.names import SupernetName
 
 DECODER = "trained on the frozen encoder"  # as evaluations say it (iunet/evaluation/evaluate.py)
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
@@ -229,6 +230,8 @@ def curve_label(row: dict[str, Any], sweep: str) -> str:
     if row["method"] == "iunet":
         return f"IUNET ({kappa_label(row['kappa'])}, ILO)"
     name = kappa_label(row["kappa"]) if sweep == "pis" else OBJECTIVE_LABELS[row["objective"]]
+    init = SupernetName.parse(row["supernet"]).init.removeprefix("-")
+    name += f", {init}" if init else ""
     return f"{name} (OMP)" if row["method"] == "omp" else name
 
 
