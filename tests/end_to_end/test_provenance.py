@@ -95,9 +95,9 @@ def project(finished, tmp_path) -> Project:
     [
         (
             "iunet/tables/data_statistics.py",
-            'MARKS = {YES: "✓"',
-            'MARKS = [][0] or {YES: "✓"',
-            'MARKS = {YES: "yes"',
+            "rendered = Rendered(",
+            "rendered = [][0] or Rendered(",
+            "rendered = None or Rendered(",
             TABLE9,
         ),
         (
