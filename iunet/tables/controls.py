@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import SCORES, dataset_label, method_label, method_order, network_label
+from iunet.labels import SCORES, method_label, method_order
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import base_network
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.cells import in_order, select
-from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.document import Column, TableDocument
 from iunet.tables.frame import read_runs
-from iunet.tables.scores import About, Line, score_table, with_primary
+from iunet.tables.scores import About, Line, network_rows, score_table, with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +44,7 @@ def controls(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
     frame = with_primary(frame)
     # A control may be a variant of the network (fewer units): it stands in its network's row.
     frame = frame.assign(base=frame["network"].map(base_network))
-    rows = [
-        Line(
-            Row(
-                f"{network}/{dataset}",
-                [network_label(network), dataset_label(dataset)],
-                about.of(dataset),
-            ),
-            {"base": network, "dataset": dataset},
-        )
-        for network in in_order(frame["base"])
-        for dataset in in_order(select(frame, base=network)["dataset"])
-    ]
+    rows = network_rows(frame, about, "base")
     methods = method_order(frame["method"])
     columns = [Line(Column(m, method_label(m)), {"method": m}) for m in methods]
     return score_table(

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from iunet.labels import dataset_label, network_label
 from iunet.paper import paper_table
 from iunet.runs.names import SURVIVORS
-from iunet.tables.cells import cell_of, score_columns, select
+from iunet.tables.cells import cell_of, in_order, score_columns, select
 from iunet.tables.document import (
     Column,
     PaperValue,
@@ -56,6 +57,18 @@ class About:
 
     def of(self, dataset: str) -> list[str]:
         return list((self.row_notes or {}).get(dataset, []))
+
+
+def network_rows(frame: pd.DataFrame, about: About, column: str = "network") -> list[Line]:
+    """A row for every network and data set; `column` of the frame names the network."""
+    return [
+        Line(
+            Row(f"{name}/{data}", [network_label(name), dataset_label(data)], about.of(data)),
+            {column: name, "dataset": data},
+        )
+        for name in in_order(frame[column])
+        for data in in_order(select(frame, **{column: name})["dataset"])
+    ]
 
 
 PaperOf = Callable[[dict[str, Any]], PaperValue | None]

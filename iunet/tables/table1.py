@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, method_label, method_order, network_label
+from iunet.labels import method_label, method_order
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import PAPER, Ask
-from iunet.tables.cells import in_order, select, with_extras
-from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.cells import in_order, with_extras
+from iunet.tables.document import Column, TableDocument
 from iunet.tables.frame import read_runs
-from iunet.tables.scores import About, Line, paper_cells, paper_value, score_table
+from iunet.tables.scores import About, Line, network_rows, paper_cells, paper_value, score_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,18 +35,7 @@ def table1(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
     """Test accuracy of the pruning methods, for every network and image set."""
     about = about or About()
     published = paper_cells(1, "network", "dataset", "method")
-    rows = [
-        Line(
-            Row(
-                f"{network}/{dataset}",
-                [network_label(network), dataset_label(dataset)],
-                about.of(dataset),
-            ),
-            {"network": network, "dataset": dataset},
-        )
-        for network in in_order(frame["network"])
-        for dataset in in_order(select(frame, network=network)["dataset"])
-    ]
+    rows = network_rows(frame, about)
     methods = with_extras(METHODS, in_order(frame["method"]))
     columns = [Line(Column(m, method_label(m), "accuracy"), {"method": m}) for m in methods]
     return score_table(

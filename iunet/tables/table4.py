@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import SCORES, dataset_label, method_label, method_order, network_label
+from iunet.labels import SCORES, method_label, method_order
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import run_requests
 from iunet.tables.ask import PAPER, Ask
-from iunet.tables.cells import in_order, select, with_extras
-from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.cells import in_order, with_extras
+from iunet.tables.document import Column, TableDocument
 from iunet.tables.frame import read_runs
 from iunet.tables.names import is_tabular, paper_metric
 from iunet.tables.scores import (
     SWAPPED_NOTE,
     About,
     Line,
+    network_rows,
     paper_cells,
     paper_value,
     score_table,
@@ -55,18 +56,7 @@ def table4(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
     about = about or About()
     frame = with_primary(frame)
     published = paper_cells_of_table4()
-    rows = [
-        Line(
-            Row(
-                f"{network}/{dataset}",
-                [network_label(network), dataset_label(dataset)],
-                about.of(dataset),
-            ),
-            {"network": network, "dataset": dataset},
-        )
-        for network in in_order(frame["network"])
-        for dataset in in_order(select(frame, network=network)["dataset"])
-    ]
+    rows = network_rows(frame, about)
     methods = with_extras(METHODS, in_order(frame["method"]))
     columns = [Line(Column(m, method_label(m)), {"method": m}) for m in methods]
     table = score_table(
