@@ -14,6 +14,7 @@ import torch
 from iunet.artifacts import read_json, read_tensors, write_json
 from iunet.data.load import Inputs, load_part, make_inputs
 from iunet.evaluation.consistency import Consistency, consistency, consistency_of_members
+from iunet.evaluation.locality import first_layer
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
 from iunet.method.pruning import lottery_ticket
@@ -39,8 +40,8 @@ class Evaluation:
         self.train, self.valid, self.test = (
             load_part(inputs[part], device) for part in ("train", "valid", "test")
         )
-        preprocessing = read_json(inputs["preprocessing"])
-        self.prepare: Inputs = make_inputs(preprocessing, device, augment, self.train)
+        self.preprocessing = read_json(inputs["preprocessing"])
+        self.prepare: Inputs = make_inputs(self.preprocessing, device, augment, self.train)
         self.network: Network = build_network(self.spec).to(device)
         self.initial = read_tensors(inputs["initial"], device)
 
@@ -69,6 +70,13 @@ class Evaluation:
         """For each transform the same draws for every network: they differ by themselves alone."""
         seed, names = self.description["seed"], self.prepare.single_transforms()
         return {name: stream(seed, f"consistency/{name}", self.device) for name in names}
+
+    def first_layer(self, masks: dict[str, np.ndarray]) -> dict[str, Any] | None:
+        """How local, or how selective, the first layer's mask is."""
+        columns = self.preprocessing.get("groups")  # of a table
+        groups = columns and [list(range(group["start"], group["stop"])) for group in columns]
+        image = None if groups else tuple(self.test.raw.shape[1:])
+        return first_layer(next(iter(masks.values())), groups, image)
 
     def sizes(self, masks: dict[str, np.ndarray], members: int) -> dict[str, Any]:
         kept = {name: int(mask.sum()) for name, mask in masks.items()}
@@ -129,6 +137,7 @@ def evaluate_subnetwork(
         "sizes": evaluation.sizes(masks, len(members)),
         "disconnected": mask_report["disconnected"],
         "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
+        "first_layer_mask": None if failed else evaluation.first_layer(masks),
     }
     evaluation.write(output, run, result)
 

@@ -12,6 +12,24 @@ from typing import Any
 import numpy as np
 
 CHUNK = 1024  # units whose pixels are compared at a time: bounds the memory
+PIXELS, FEATURES = "distance of pixels", "raw features"
+
+
+def first_layer(
+    mask: np.ndarray, groups: list[list[int]] | None, image: tuple[int, ...] | None
+) -> dict[str, Any] | None:
+    """The measure of a first layer's mask that fits its data: pixels of images, raw features.
+
+    `groups` has the columns of each raw feature of a table, `image` is [channels, side, side].
+    None for a convolution, which is local by construction.
+    """
+    if mask.ndim != 2:
+        return None
+    if groups is None:
+        return {"measure": PIXELS, **locality(mask, image[1], image[0])}
+    found = selectivity(mask, groups)
+    found["left_out"] = found.pop("empty_units")
+    return {"measure": FEATURES, **found}
 
 
 def locality(mask: np.ndarray, side: int, channels: int) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _figure4(bench: Benchmark) -> FigureAsk:
 def _densities(bench: Benchmark) -> FigureAsk:
     """Of the masks of the table of laziness, all at the ratio that was chosen for IUNET."""
     requests = chosen_masks(bench, bench.cells_of("tables.laziness"), choice_of="iunet")
-    return FigureAsk("iunet.figures.densities", requests, mask_files(requests, "report"))
+    return FigureAsk("iunet.figures.densities", requests, mask_files(requests))
 
 
 def _critical_difference(bench: Benchmark) -> FigureAsk:

@@ -23,7 +23,7 @@ from iunet.tables.claimed import CLAIMS, Claim, findings
 from iunet.tables.document import VALUE, Column, Row, TableDocument, Value
 from iunet.tables.document import Cell as TableCell
 from iunet.tables.effects import FEW, NOT_RUN, Effect
-from iunet.tables.locality import locality_files, locality_requests
+from iunet.tables.locality import locality_requests
 from iunet.tables.masks import mask_files, masks_at_each_cut
 from iunet.tables.measures import Finding
 from iunet.tables.scores import About
@@ -90,16 +90,16 @@ def asks(bench: Benchmark) -> Ask:
         "cost": _costs(bench, table7),
     }
     laziness = masks_at_each_cut(bench, cells("tables.laziness", "omp", "iunet"))
-    locality = locality_requests(bench, cells("tables.locality", "omp", "iunet"))
+    runs["locality"] = locality_requests(bench, cells("tables.locality", "omp", "iunet"))
     files = [path for requests in runs.values() for path in files_of(requests)]
-    files += [*mask_files(laziness, "report"), *locality_files(locality)]
+    files += mask_files(laziness)
     used = [
         c for table in ("table1", "table4", "table6", "table7") for c in cells(f"tables.{table}")
     ]
     used += [*consistent, *cells("figures.figure2", "omp", "scl"), *fixed]
     used += [*cells("tables.laziness"), *cells("tables.locality")]
     more = {
-        "runs": runs | {"laziness": laziness, "locality": locality},
+        "runs": runs | {"laziness": laziness},
         "kinds": {name: bench.registry[name].kind for name in {c.dataset for c in used}},
         "scaled_down": scaled_down(bench.config),
     }

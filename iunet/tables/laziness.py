@@ -30,7 +30,7 @@ COLUMNS = {
 def asks(bench: Benchmark) -> Ask:
     cells = bench.cells_of("tables.laziness")
     requests = masks_at_each_cut(bench, cells)
-    return Ask(cells, files=mask_files(requests, "report"), more={"masks": requests})
+    return Ask(cells, files=mask_files(requests), more={"masks": requests})
 
 
 def build(ask: Ask, about: About) -> TableDocument:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from iunet.artifacts import read_arrays, read_json
 from iunet.errors import UserError
 from iunet.labels import dataset_label, method_label, network_label
-from iunet.runs import paths
-from iunet.runs.entries import Benchmark
-from iunet.runs.requests import Requests
+from iunet.runs.entries import Benchmark, Cell
+from iunet.runs.requests import Requests, run_requests
 from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.document import VALUE, Column, Row, TableDocument, Value
+from iunet.tables.document import Cell as TableCell
 from iunet.tables.laziness import summary
-from iunet.tables.masks import chosen_masks, mask_files, read_mask_reports
-from iunet.tables.names import is_tabular, stand_in_text
-from iunet.tables.reports import REDO
+from iunet.tables.names import stand_in_text
+from iunet.tables.reports import REDO, choose, read_evaluation, refuse_repeated
 from iunet.tables.scores import About
 
 TITLE = "Locality and selectivity of first-layer masks"
 GROUP = BEYOND
-PIXELS, FEATURES = "distance of pixels", "raw features"
 CONVOLUTION = "a convolution is local by construction"
 COLUMNS = {
     "cut": "Cut",
@@ -34,66 +31,39 @@ COLUMNS = {
 
 def asks(bench: Benchmark) -> Ask:
     cells = bench.cells_of("tables.locality")
-    requests = locality_requests(bench, cells)
-    return Ask(cells, files=locality_files(requests), more={"masks": requests})
+    return Ask(cells, locality_requests(bench, cells))
 
 
-def locality_requests(bench: Benchmark, cells: list) -> Requests:
-    """The chosen masks, each with what says where its inputs lie: pixels, or raw features."""
-    requests = chosen_masks(bench, cells)
-    for request in requests:
-        if not request["missing"]:
-            tabular = is_tabular(request["network"])
-            template = paths.PREPROCESSING if tabular else paths.SPLIT_REPORT
-            request["inputs"] = bench.path(template, dataset=request["dataset"])
-    return requests
-
-
-def locality_files(requests: Requests) -> list[str]:
-    inputs = [request["inputs"] for request in requests if "inputs" in request]
-    return list(dict.fromkeys([*mask_files(requests, "report", "mask"), *inputs]))
+def locality_requests(bench: Benchmark, cells: list[Cell]) -> Requests:
+    """The chosen subnetworks: their evaluation measures the first layer's mask."""
+    return run_requests(bench, [cell for cell in cells if cell.method.cuts])
 
 
 def build(ask: Ask, about: About) -> TableDocument:
-    return locality_table(read_localities(ask.more["masks"]), about)
+    return locality_table(read_localities(ask.requests), about)
 
 
 def read_localities(requests: Requests) -> list[dict[str, Any]]:
     """One row per request: `value`, `shuffled` and `ratio` of its first layer, or the reason."""
-    rows = []
-    for request, row in zip(requests, read_mask_reports(requests), strict=True):
-        keys = ("dataset", "network", "method", "seed", "cut", "missing", "failed")
-        found = {key: row[key] for key in keys}
-        if not row["missing"] and not row["failed"]:
-            found |= _measure(request, row)
-        rows.append(found)
-    return rows
+    refuse_repeated(requests)
+    return [_read(request) for request in requests]
 
 
-def _measure(request: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    from iunet.evaluation.locality import locality, selectivity
-    from iunet.method.masks import unpack_masks
-
-    layer = row["report"]["layers"][0]
-    if len(layer["shape"]) != 2:
-        return {"missing": CONVOLUTION}
-    name, path = layer["weight"], row["mask"]["mask"]
-    mask = unpack_masks(read_arrays(path, name), {name: layer["shape"]})[name]
-    facts = read_json(request["inputs"])
-    if "groups" in facts:
-        groups = [list(range(group["start"], group["stop"])) for group in facts["groups"]]
-        measured = {"measure": FEATURES} | _checked(selectivity, path, mask, groups)
-        measured["left_out"] = measured.pop("empty_units")
-        return measured
-    side, channels = facts["side"], facts.get("channels", 3)
-    return {"measure": PIXELS} | _checked(locality, path, mask, side, channels)
-
-
-def _checked(measure, path: str, *arguments: Any) -> dict[str, Any]:
-    try:
-        return measure(*arguments)
-    except ValueError as error:
-        raise UserError(f"{path} does not fit its data set: {error}. {REDO}") from error
+def _read(request: dict[str, Any]) -> dict[str, Any]:
+    row = {key: request[key] for key in ("dataset", "network", "method", "seed", "cut", "missing")}
+    row["failed"] = None
+    if row["missing"]:
+        return row
+    choice = choose(request)
+    row |= {"cut": choice.cut, "failed": choice.failed}
+    if choice.failed:
+        return row
+    report = read_evaluation(choice.path, request)
+    if report.get("failed"):
+        return row | {"failed": report["failed"]}
+    if "first_layer_mask" not in report:
+        raise UserError(f"{choice.path} does not measure the first layer's mask. {REDO}")
+    return row | (report["first_layer_mask"] or {"missing": CONVOLUTION})
 
 
 def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> TableDocument:
@@ -131,16 +101,16 @@ def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> Ta
     )
 
 
-def _cells(part: list[dict[str, Any]]) -> dict[str, Cell]:
+def _cells(part: list[dict[str, Any]]) -> dict[str, TableCell]:
     found = [row for row in part if row.get("measure")]
     troubles = [row["missing"] or row["failed"] for row in part if not row.get("measure")]
     if not found:
-        return {column: Cell(missing="; ".join(dict.fromkeys(troubles))) for column in COLUMNS}
+        return {column: TableCell(missing="; ".join(dict.fromkeys(troubles))) for column in COLUMNS}
     cells = {key: summary([row[key] for row in found]) for key in ("value", "shuffled", "ratio")}
     cells["left_out"] = summary([100 * row["left_out"] / row["units"] for row in found])
     for column in ("cut", "measure"):
         text = ", ".join(dict.fromkeys(row[column] for row in found))
-        cells[column] = Cell(values={VALUE: Value(text=text)})
+        cells[column] = TableCell(values={VALUE: Value(text=text)})
     cells["value"].notes += [
         f"{reason} ({troubles.count(reason)} of {len(part)} seeds)"
         for reason in dict.fromkeys(troubles)

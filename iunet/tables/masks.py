@@ -1,8 +1,8 @@
 """Masks as tables and figures ask for them: which, and what their reports say.
 
 A request is {"dataset", "network", "method", "seed", "stage": "subnetwork", "masks": {name of the
-subnetwork: {"report": mask.json, "mask": mask.safetensors}}, "inits": {supernet: initialisation},
-"choice", "own_choice", "cut", "missing"}, to be read as those of `iunet.tables.reports` are.
+subnetwork: mask.json}, "inits": {supernet: initialisation}, "choice", "own_choice", "cut",
+"missing"}, to be read as those of `iunet.tables.reports` are.
 """
 
 from __future__ import annotations
@@ -62,15 +62,13 @@ def _requests(
     for seed in bench.seeds:
         place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
         masks = {
-            f"{supernet}/{name}": {
-                "report": bench.subnetwork(paths.MASK_REPORT, **place, supernet=supernet, cut=name),
-                "mask": bench.subnetwork(paths.MASK, **place, supernet=supernet, cut=name),
-            }
+            f"{supernet}/{name}": bench.subnetwork(
+                paths.MASK_REPORT, **place, supernet=supernet, cut=name
+            )
             for supernet, name in method.candidates()
             if cut in (None, name)
         }
-        files = [path for mask in masks.values() for path in mask.values()]
-        missing = bench.missing(cell, [*files, *([choice] if choice else [])])
+        missing = bench.missing(cell, [*masks.values(), *([choice] if choice else [])])
         requests.append(
             {
                 **place,
@@ -92,12 +90,11 @@ def _init(bench: Benchmark, network: str, supernet: str) -> str:
     return init_of(base_network(network), own or bench.config["init"])
 
 
-def mask_files(requests: Requests, *kinds: str) -> list[str]:
-    """The files of requests: their choices, and of their masks the kinds `report` and `mask`."""
+def mask_files(requests: Requests) -> list[str]:
+    """The files of requests: their choices, and the reports of their masks."""
     files: dict[str, None] = {}
     for request in requests:
-        files |= dict.fromkeys(filter(None, [request["choice"]]))
-        files |= dict.fromkeys(mask[kind] for mask in request["masks"].values() for kind in kinds)
+        files |= dict.fromkeys(filter(None, [request["choice"], *request["masks"].values()]))
     return list(files)
 
 
@@ -113,11 +110,10 @@ def read_mask_reports(requests: Requests) -> list[dict[str, Any]]:
 def _read(request: dict[str, Any]) -> dict[str, Any]:
     keys = ("dataset", "network", "method", "seed", "cut", "missing")
     row = {key: request[key] for key in keys}
-    row |= {"supernet": None, "failed": None, "report": None, "mask": None}
+    row |= {"supernet": None, "failed": None, "report": None}
     if row["missing"]:
         return row
-    files = {name: mask["report"] for name, mask in request["masks"].items()}
-    choice = choose({**request, "evaluations": files})
+    choice = choose({**request, "evaluations": request["masks"]})
     row |= {"supernet": choice.supernet, "cut": choice.cut, "failed": choice.failed}
     if choice.failed:
         return row
@@ -131,7 +127,6 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
     if not report.get("layers"):
         raise UserError(f"{choice.path} has no layers ({describe(request)}). {REDO}")
     row |= {"failed": report.get("failed"), "report": report}
-    row["mask"] = request["masks"][f"{choice.supernet}/{choice.cut}"]
     row["init"] = request["inits"][choice.supernet]
     return row
 

@@ -16,7 +16,9 @@ from iunet.data.load import Part
 from iunet.errors import UserError
 from iunet.evaluation.choice import Candidate, choose, write_choice
 from iunet.evaluation.consistency import cohens_kappa, consistency
+from iunet.evaluation.locality import selectivity
 from iunet.evaluation.sizes import sizes
+from iunet.method.masks import read_masks
 from iunet.networks.network import NetworkSpec, build_network, initialise
 from iunet.scoring.metrics import classification_metrics
 from iunet.training.statistics import set_batchnorm_statistics
@@ -245,6 +247,10 @@ def test_evaluate_stages(tmp_path):
     assert pruned["sizes"]["kept_encoder_weights"] == 84
     assert set(pruned["consistency"]) == {"feat"}
     assert supernet["consistency"] != pruned["consistency"]
+    files = toy.mask_files()
+    first_mask = next(iter(read_masks(files["mask"], files["mask_report"]).values()))
+    own = selectivity(first_mask, [[i] for i in range(5)])
+    assert pruned["first_layer_mask"]["value"] == own["value"] == first_mask.sum(axis=1).mean()
     for of in ("supernet", "finetune"):
         first = (toy.folder / f"evaluation-{of}").read_bytes()
         toy.evaluate(of)

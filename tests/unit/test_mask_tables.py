@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iunet.artifacts import write_arrays, write_json
+from iunet.artifacts import read_json, write_json
 from iunet.errors import UserError
+from iunet.evaluation.locality import first_layer
 from iunet.figures.densities import density_rows
-from iunet.method.masks import mask_report, pack_masks
+from iunet.method.masks import mask_report
 from iunet.tables.controls import controls
 from iunet.tables.document import VALUE
 from iunet.tables.expected_densities import expected_table
@@ -21,7 +22,7 @@ from iunet.tables.table1 import table1
 METRICS = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
 
 
-def request(folder, masks=None, method="omp", seed=0, network="mlp_tab", inputs=None, **changes):
+def request(folder, masks=None, method="omp", seed=0, network="mlp_tab", **changes):
     """A request for a mask at ratio 8 that is written to a folder; without one it is missing."""
     content = {"dataset": "vehicle", "network": network, "method": method, "seed": seed}
     content |= {"stage": "subnetwork", "masks": {}, "inits": {"kappa1-sup": "torch_default"}}
@@ -32,13 +33,8 @@ def request(folder, masks=None, method="omp", seed=0, network="mlp_tab", inputs=
     place.mkdir()
     initial = {name: np.ones_like(mask) for name, mask in masks.items()}
     head = {"dataset": "vehicle", "seed": seed, "ratio": 8, "failed": None}
-    write_arrays(place / "mask.safetensors", pack_masks(masks))
     write_json(place / "mask.json", head | mask_report(masks, initial, 10))
-    files = {"report": str(place / "mask.json"), "mask": str(place / "mask.safetensors")}
-    if inputs is not None:
-        write_json(place / "inputs.json", inputs)
-        content["inputs"] = str(place / "inputs.json")
-    return content | {"masks": {"kappa1-sup/ratio8": files}} | changes
+    return content | {"masks": {"kappa1-sup/ratio8": str(place / "mask.json")}} | changes
 
 
 def layers(*densities, shape=(8, 8)):
@@ -91,30 +87,57 @@ def test_the_figure_has_a_row_per_layer_and_what_is_expected(tmp_path):
 # ---- locality
 
 
+def evaluated(folder, measured, method="omp", network="mlp_tab", **report):
+    """A request for an evaluation whose report says `measured` of the first layer's mask."""
+    head = {"dataset": "vehicle", "seed": 0, "stage": "subnetwork", "network": {"name": network}}
+    path = folder / f"{method}.json"
+    write_json(path, head | {"failed": None, "first_layer_mask": measured} | report)
+    return {
+        "dataset": "vehicle",
+        "network": network,
+        "method": method,
+        "seed": 0,
+        "stage": "subnetwork",
+        "evaluations": {"kappa1-sup/ratio8": str(path)},
+        "cut": "ratio8",
+        "missing": None,
+    }
+
+
 def test_locality_of_pixels_and_features(tmp_path):
     near = np.zeros((2, 16), dtype=bool)
     near[:, [0, 1]] = True  # side by side: a distance of 1
-    image = request(tmp_path, {"w": near}, network="mlp_vis", inputs={"side": 4, "channels": 1})
-    groups = [{"column": "a", "start": 0, "stop": 15}, {"column": "b", "start": 15, "stop": 16}]
-    table = request(tmp_path, {"w": near}, method="iunet", inputs={"groups": groups})
-    pixels, features = read_localities([image, table])
+    of_image = first_layer(near, None, (1, 4, 4))
+    of_table = first_layer(near, [list(range(15)), [15]], None)
+    image = evaluated(tmp_path, of_image, network="mlp_vis")
+    pixels, features = read_localities([image, evaluated(tmp_path, of_table, method="iunet")])
     assert pixels["value"] == 1 and pixels["ratio"] < 0.5
     assert features["value"] == 1 and features["wide_features"] == 1
     document = locality_table([pixels, features])
     assert document.cell("vehicle/mlp_vis/omp", "measure").values[VALUE].text.startswith("dist")
     assert document.cell("vehicle/mlp_tab/iunet", "value").values[VALUE].mean == 1
+    assert document.cell("vehicle/mlp_tab/iunet", "left_out").values[VALUE].mean == 0
 
 
 def test_a_convolution_has_no_locality(tmp_path):
-    masks = {"w": np.ones((2, 3, 3, 3), dtype=bool)}
-    asked = request(tmp_path, masks, network="cnn", inputs={"side": 4, "channels": 3})
+    measured = first_layer(np.ones((2, 3, 3, 3), dtype=bool), None, (3, 4, 4))
+    asked = evaluated(tmp_path, measured, network="cnn")
     document = locality_table(read_localities([asked]))
     assert document.cell("vehicle/cnn/omp", "ratio").missing == CONVOLUTION
 
 
-def test_inputs_that_do_not_fit_are_refused(tmp_path):
-    asked = request(tmp_path, layers(0.5), inputs={"side": 5, "channels": 3}, network="mlp_vis")
-    with pytest.raises(UserError, match="does not fit its data set"):
+def test_what_failed_has_no_locality(tmp_path):
+    document = locality_table(read_localities([evaluated(tmp_path, None, failed="all died")]))
+    assert document.cell("vehicle/mlp_tab/omp", "ratio").missing == "all died"
+
+
+def test_a_report_that_does_not_measure_is_refused(tmp_path):
+    asked = evaluated(tmp_path, None)
+    path = tmp_path / "omp.json"
+    content = read_json(path)
+    del content["first_layer_mask"]
+    write_json(path, content)
+    with pytest.raises(UserError, match=r"omp\.json does not measure the first layer's mask"):
         read_localities([asked])
 
 
