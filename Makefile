@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test lint format plan dag docs lock clean
+.PHONY: help setup demo test lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -51,6 +51,12 @@ format: $(READY)  ## rewrite the code in the house style
 
 cost: $(READY)  ## what the benchmark costs: jobs and hours per table (ARGS="--configfile my.yaml --device cuda")
 	@$(BIN)/python -m iunet.cost $(ARGS)
+
+study: $(READY)  ## the CPU-scale study on real data, hours (MIRROR=folder of data sets; docs/study.md)
+	@$(BIN)/python -m iunet.study run $(if $(MIRROR),--mirror $(MIRROR)) --cores $(CORES)
+
+publish: $(READY)  ## what is finished of the study, into reports/cpu-study/ (MIRROR as above)
+	@$(BIN)/python -m iunet.study publish $(if $(MIRROR),--mirror $(MIRROR)) --cores $(CORES)
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg

@@ -56,7 +56,8 @@ TUNED_MODEL = f"{TUNED}/model.safetensors"
 TUNED_REPORT = f"{TUNED}/refit.json"
 TUNED_EVALUATION = f"{TUNED}/evaluation.json"
 
-# tables, figures, the page
+# every run as a row, tables, figures, the page
+ROWS = f"{ROOT}/runs.csv"
 TABLE = f"{ROOT}/tables/{{table}}"
 TABLE_DOCUMENT = f"{TABLE}.json"
 FIGURE = f"{ROOT}/figures/{{figure}}"

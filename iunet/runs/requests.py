@@ -48,7 +48,7 @@ def run_requests(
             if cut is not None and method.cuts:
                 wanted = f"{supernet or ''}/{cut}"
                 files = {name: path for name, path in files.items() if name.endswith(wanted)}
-            beside = _supernet_files(bench, cell, seed) if supernets and method.cuts else {}
+            beside = supernet_files(bench, cell, seed) if supernets and method.cuts else {}
             missing = bench.missing(
                 cell, [*files.values(), *beside.values(), *([choice] if choice else [])]
             )
@@ -71,7 +71,8 @@ def run_requests(
     return requests
 
 
-def _supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:
+def supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:
+    """The evaluations of the supernets of a cell, by name."""
     place = {"dataset": cell.dataset, "network": cell.method.network, "seed": seed}
     return {
         name: bench.path(paths.SUPERNET_EVALUATION, **place, supernet=name)

@@ -15,21 +15,28 @@ from iunet.tables.render.forms import write_table
 from iunet.tables.scores import About
 
 SUBSET = "subset"
+OLDER = "Made in part by older versions of"
 
 
 def make_table(
     name: str, ask: Ask, about: dict[str, Any], splits: list[str], output: dict[str, str]
 ) -> None:
+    """The table in all its forms; if older code made a part of it, it says so."""
+    document = build_document(name, ask, about, splits)
+    code = signed_code()
+    if older := older_modules(code, current_versions(code)):
+        document.notes.append(f"{OLDER} {', '.join(older)}.")
+    write_table(document, output)
+
+
+def build_document(name: str, ask: Ask, about: dict[str, Any], splits: list[str]) -> TableDocument:
     """`about` says what the table tells of its run beside the numbers; `splits` are reports."""
     said = About(**about, row_notes=subset_notes(splits))
     document = table_module(name).build(ask, said)
     for row in document.rows:
         if any(note.startswith(SUBSET) for note in row.notes):
             leave_unjudged(document, row.key)
-    code = signed_code()
-    if older := older_modules(code, current_versions(code)):
-        document.notes.append(f"Made in part by older versions of {', '.join(older)}.")
-    write_table(document, output)
+    return document
 
 
 def leave_unjudged(document: TableDocument, row: str) -> None:

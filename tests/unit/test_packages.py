@@ -38,7 +38,7 @@ def test_packages_do_not_import_each_other_in_circles():
 
 def test_science_does_not_know_snakemake():
     for path in FILES:
-        if path.name in ("cli.py", "cost.py"):  # the command, and the report on its plan
+        if path.name in ("cli.py", "cost.py", "__main__.py"):  # commands, and a report on the plan
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -60,6 +60,29 @@ rule figure:
         "../scripts/figure.py"
 
 
+rule rows:
+    input:
+        lambda wildcards: files_of_rows(all_rows()),
+    output:
+        paths.ROWS,
+    log:
+        "<logs>/rows/rows.log",
+    benchmark:
+        "<benchmarks>/rows/rows.tsv"
+    localrule: True
+    conda:
+        "../../envs/report.yaml"
+    params:
+        *code("rows"),
+        **provenance("rows"),
+        requests=lambda wildcards, input: all_rows(),
+        asked=lambda wildcards: digest(all_rows()),
+    message:
+        "Every run as a row: {output}"
+    script:
+        "../scripts/rows.py"
+
+
 rule page:
     input:
         tables=expand(paths.TABLE_DOCUMENT, table=TABLES),

@@ -3,6 +3,7 @@
 
 from iunet.page.sources import page_sources
 from iunet.paper import paper_digest
+from iunet.study.requests import files_of_rows, row_requests
 
 
 def setting(function):
@@ -232,6 +233,11 @@ def table_files():
     )
     forms = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
     return {form: f"{paths.TABLE}.{ending}" for form, ending in forms.items()} | {"html": shown}
+
+
+@cache
+def all_rows():
+    return row_requests(BENCH)
 
 
 @cache

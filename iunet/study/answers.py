@@ -1,0 +1,168 @@
+"""What the rows of runs.csv answer: methods against each other, over data sets and seeds.
+
+The ledger of claims (iunet/tables/claims.py) judges the paper's sentences; these are the questions
+that its readers ask beside them. Both use the same effects, intervals and smallest effects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from iunet.labels import method_label
+from iunet.paper import paper_table
+from iunet.runs.names import base_network
+from iunet.runs.settings import network_kind
+from iunet.study.rows import YES
+from iunet.tables.effects import Effect, Sample, effect, verdict_of_difference
+
+Row = dict[str, Any]
+SMALLEST = 1.0  # point of accuracy or balanced accuracy
+SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
+FIXED_RATIO = 8  # at which images are compared; tables have it anyway
+PAPER_COLUMNS = {"dense": "mlp_tab", "omp": "omp", "beta_lasso": "beta_lasso", "iunet": "iunet"}
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    ours: str
+    theirs: str
+    kinds: tuple[str, ...] = ("tabular", "vision")
+
+
+QUESTIONS = (
+    Question("Does IUNET beat OMP?", "iunet", "omp"),
+    Question("Does IUNET beat the dense network?", "iunet", "dense"),
+    Question("Does OMP beat the dense network?", "omp", "dense"),
+    Question("Is PIS needed?", "iunet", "iunet_no_pis"),
+    Question("Is ILO needed?", "iunet", "iunet_no_ilo"),
+    Question("Is pruning needed? (the supernet, fine-tuned alike)", "iunet", "supernet_finetuned"),
+    Question("Is its mask better than a shuffled one?", "iunet", "iunet_shuffled"),
+    Question("… than as many random weights?", "iunet", "iunet_random"),
+    Question("… than the mask of the initial weights?", "iunet", "iunet_initial"),
+    Question("… than OMP's with the relative score?", "iunet", "omp_relative"),
+    Question("… than that of a larger step at κ = 1?", "iunet", "ilo_lr16"),
+    Question("Does it matter that θ† is the mask's own?", "iunet", "iunet_fresh"),
+    Question("Do the trained weights beat θ†?", "iunet_no_reinit", "iunet"),
+    Question("Is it better than a small dense network?", "iunet", "dense_small"),
+)
+
+
+def shown(rows: list[Row], kind: str) -> list[Row]:
+    """The rows that stand for their methods: whole, chosen (tables), or at one ratio (images)."""
+    found = []
+    for row in rows:
+        if row["stage"] != "tuned" and network_kind(row["network"]) != kind:
+            continue
+        if row["stage"] == "tuned" and kind != "tabular":
+            continue
+        whole = row["stage"] != "subnetwork"
+        own = whole and (row["stage"] != "supernet" or row["method"] == "iunet_no_prune")
+        at_ratio = kind == "vision" and row["ratio"] in (1, FIXED_RATIO)
+        if own or (not whole and (at_ratio or (kind == "tabular" and row["chosen"] == YES))):
+            found.append(row)
+    return found
+
+
+def sample(rows: list[Row], kind: str, method: str, column: str | None = None) -> Sample:
+    """A method's score by data set and seed; on the main network of the kind."""
+    network = {"tabular": "mlp_tab", "vision": "mlp_vis"}[kind]
+    found: Sample = {}
+    for row in shown(rows, kind):
+        mine = row["method"] == method and row["failed"] is None
+        if mine and (row["stage"] == "tuned" or base_network(row["network"]) == network):
+            value = row[column or SCORE[kind]]
+            if value is not None:
+                found.setdefault(row["dataset"], {})[row["seed"]] = value
+    return found
+
+
+def compare(rows: list[Row], kind: str, ours: str, theirs: str) -> Effect | None:
+    """The mean difference with its interval, on the data sets where both have all their seeds."""
+    sides = [sample(rows, kind, method) for method in (ours, theirs)]
+    seeds = max((len(values) for side in sides for values in side.values()), default=0)
+    whole = [{d: v for d, v in side.items() if len(v) == seeds} for side in sides]
+    return effect(*whole)
+
+
+def answers(rows: list[Row]) -> list[dict[str, Any]]:
+    """Every question on every kind of data that was run."""
+    found = []
+    for question in QUESTIONS:
+        for kind in question.kinds:
+            if difference := compare(rows, kind, question.ours, question.theirs):
+                found.append(
+                    {
+                        "question": question.text,
+                        "kind": {"tabular": "tables", "vision": "images"}[kind],
+                        "compared": f"{method_label(question.ours)} − "
+                        f"{method_label(question.theirs)}",
+                        "effect": difference,
+                        "verdict": word(difference),
+                    }
+                )
+    return found
+
+
+def word(found: Effect) -> str:
+    """yes, no (any gain is below the smallest effect), worse (wholly below 0), or open."""
+    if found.high is not None and found.high < 0:
+        return "no, worse"
+    return {"reproduced": "yes", "not reproduced": "no"}.get(
+        verdict_of_difference(found, SMALLEST), "open"
+    )
+
+
+# ---- beside the paper's table 7
+
+
+def nearer_metric(rows: list[Row]) -> list[dict[str, Any]]:
+    """Set by set: is the paper's MLP column nearer to our balanced accuracy, or to the swapped?"""
+    found = []
+    for paper in paper_table(7):
+        for method, column in PAPER_COLUMNS.items():
+            theirs = paper[column]
+            ours = {
+                metric: sample(rows, "tabular", method, f"test_{metric}").get(paper["dataset"])
+                for metric in ("balanced_accuracy", "swapped_balanced_accuracy")
+            }
+            if theirs and all(ours.values()):
+                means = {metric: fmean(values.values()) for metric, values in ours.items()}
+                gaps = {metric: abs(mean - float(theirs)) for metric, mean in means.items()}
+                near = min(gaps, key=gaps.__getitem__) if len(set(gaps.values())) > 1 else None
+                found.append(
+                    {
+                        "dataset": paper["dataset"],
+                        "method": method,
+                        "paper": float(theirs),
+                        **means,
+                        "nearer": near,
+                    }
+                )
+    return found
+
+
+def tuned_beside_paper(rows: list[Row]) -> list[dict[str, Any]]:
+    """Of XGB, TabNet and MLP+C, set by set: our mean, the paper's, and the trials that it took."""
+    found = []
+    for paper in paper_table(7):
+        for method in ("xgb", "tabnet", "mlp_c"):
+            ours = sample(rows, "tabular", method).get(paper["dataset"])
+            if ours and paper[method]:
+                trials = [
+                    row["trials_complete"]
+                    for row in rows
+                    if (row["dataset"], row["method"]) == (paper["dataset"], method)
+                ]
+                found.append(
+                    {
+                        "dataset": paper["dataset"],
+                        "method": method,
+                        "paper": float(paper[method]),
+                        "ours": fmean(ours.values()),
+                        "trials": max(filter(None, trials), default=None),
+                    }
+                )
+    return found

@@ -1,0 +1,172 @@
+"""A study as it is published: rows, tables, figures, page, facts, and a README made from them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from iunet.artifacts import read_json, write_text
+from iunet.errors import UserError
+from iunet.machine.job_times import job_times
+from iunet.page.facts import environments
+from iunet.runs.settings import Config
+from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
+from iunet.study.archive import pack
+from iunet.study.picture import draw
+from iunet.study.rows import read_rows
+from iunet.tables.effects import Effect
+
+Row = dict[str, Any]
+FORMS = (".csv", ".md", ".json")
+BLOCK = "<!-- {name}: made by `make publish`, not by hand -->\n{text}\n<!-- end of {name} -->"
+
+
+def publish(results: Path, config: Config, commit: str | None, folder: Path) -> None:
+    """Copy what readers want from `results` to `folder`, and bring its README up to date."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, endings in (("tables", FORMS), ("figures", (".png",))):
+        shutil.rmtree(folder / kind, ignore_errors=True)
+        (folder / kind).mkdir()
+        for path in sorted((results / kind).iterdir()):
+            if path.suffix in endings:
+                shutil.copyfile(path, folder / kind / path.name)
+    shutil.copyfile(results / "runs.csv", folder / "runs.csv")
+    shutil.copyfile(results / "report" / "index.html", folder / "index.html")
+    pack(results, folder / "reports.tar.xz")
+    rows = read_rows(folder / "runs.csv")
+    draw(rows, folder / "picture.png")
+    write_text(folder / "facts.md", facts_text(results, config, commit, rows))
+    refresh(folder)
+
+
+def refresh(folder: Path) -> None:
+    """Write the parts of README.md that follow from runs.csv and the claims."""
+    path = folder / "README.md"
+    write_text(path, with_blocks(path.read_text(encoding="utf-8"), blocks(folder)))
+
+
+def blocks(folder: Path) -> dict[str, str]:
+    """The parts of the README that are made, by name."""
+    rows = read_rows(folder / "runs.csv")
+    claims = read_json(folder / "tables" / "claims.json")
+    return {
+        "claims": claims_text(claims["data"]["claims"]),
+        "answers": answers_text(rows),
+        "table 7": table7_text(rows),
+        "progress": progress_text(rows),
+    }
+
+
+def with_blocks(text: str, parts: dict[str, str]) -> str:
+    for name, part in parts.items():
+        pattern = re.compile(rf"<!-- {name}:.*?<!-- end of {name} -->", re.DOTALL)
+        if len(pattern.findall(text)) != 1:
+            raise UserError(f"The study's README.md needs one block '<!-- {name}: … -->'.")
+        block = BLOCK.format(name=name, text=part)
+        text = pattern.sub(lambda _, block=block: block, text)
+    return text
+
+
+# ---- texts
+
+
+def claims_text(lines: list[dict[str, Any]]) -> str:
+    head = (
+        "| claim of the paper | effect [95 % interval] | data sets | verdict |\n|---|---|---|---|"
+    )
+    rows = [
+        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} |"
+        for line in lines
+    ]
+    return "\n".join([head, *rows])
+
+
+def _interval(line: dict[str, Any]) -> str:
+    if line["effect"] is None:
+        return "–"
+    unit = f" {line['unit']}" if line["unit"] else ""
+    if line["low"] is None:
+        return f"{line['effect']:.2f}{unit}"
+    return f"{line['effect']:+.2f} [{line['low']:+.2f}, {line['high']:+.2f}]{unit}"
+
+
+def answers_text(rows: list[Row]) -> str:
+    head = "| question | on | difference in points [95 % interval] | data sets | answer |"
+    lines = [head, "|---|---|---|---|---|"]
+    for entry in answers(rows):
+        found: Effect = entry["effect"]
+        line = {"effect": found.mean, "low": found.low, "high": found.high, "unit": ""}
+        lines.append(
+            f"| {entry['question']} | {entry['kind']} | {_interval(line)} | "
+            f"{len(found.datasets)} | {entry['verdict']} |"
+        )
+    return "\n".join(lines)
+
+
+def table7_text(rows: list[Row]) -> str:
+    """Which metric the paper's MLP columns resemble, and how far the tuned baselines lie."""
+    cells = nearer_metric(rows)
+    swapped = [c for c in cells if c["nearer"] == "swapped_balanced_accuracy"]
+    own = [c for c in cells if c["nearer"] == "balanced_accuracy"]
+    lines = [
+        f"Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
+        f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy.",
+    ]
+    tuned = tuned_beside_paper(rows)
+    if tuned:
+        lines += [
+            "",
+            "| data set | method | trials | ours | paper | difference |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {t['dataset']} | {t['method']} | {t['trials']} | {t['ours']:.1f} | "
+            f"{t['paper']:.1f} | {t['ours'] - t['paper']:+.1f} |"
+            for t in tuned
+        ]
+    else:
+        lines.append("The tuned baselines were not run yet.")
+    return "\n".join(lines)
+
+
+def progress_text(rows: list[Row]) -> str:
+    """What there is: data sets, methods with all their seeds, networks."""
+    seeds = len({row["seed"] for row in rows})
+    whole: dict[str, set[str]] = {}
+    for row in rows:
+        whole.setdefault(row["dataset"], set()).add(row["method"])
+    networks = len({row["id"] for row in rows})
+    sets = ", ".join(f"{name} ({len(methods)} methods)" for name, methods in whole.items())
+    return f"{networks} networks evaluated, {seeds} seeds: {sets}."
+
+
+def facts_text(results: Path, config: Config, commit: str | None, rows: list[Row]) -> str:
+    """Where and with what the study ran, from the runs' own reports."""
+    evaluations = map(read_json, sorted((results / "runs").rglob("evaluation.json")))
+    machine, versions = environments(evaluations)
+    jobs = job_times(results / "benchmarks")
+    hours = sum(entry["seconds"] for entry in jobs.values()) / 3600
+    failed = [row for row in rows if row["failed"]]
+    lines = [
+        "# Facts of the run",
+        "",
+        f"- commit: {commit or 'not in git'}",
+        "- config: config/cpu-study.yaml",
+    ]
+    lines += [f"- {key}: {value}" for key, value in {**machine, **versions}.items()]
+    lines += [
+        f"- hours of all jobs together: {hours:.1f}",
+        "",
+        "| rule | jobs | seconds |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {rule} | {j['jobs']:.0f} | {j['seconds']:.0f} |" for rule, j in jobs.items()]
+    lines += ["", f"## Failed runs ({len(failed)})", ""]
+    lines += [
+        f"- {r['dataset']}, {r['network']}, {r['method']}, {r['supernet']}, seed {r['seed']}: "
+        f"{r['failed']}"
+        for r in failed
+    ] or ["None."]
+    return "\n".join(lines) + "\n"

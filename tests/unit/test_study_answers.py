@@ -1,0 +1,142 @@
+"""What a study answers, from rows made up here; its archive; the README's made parts."""
+
+from __future__ import annotations
+
+import lzma
+import os
+
+import pytest
+
+from iunet.errors import UserError
+from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
+from iunet.study.archive import pack, unpack
+from iunet.study.picture import differences, draw
+from iunet.study.publish import answers_text, with_blocks
+from iunet.study.rows import COLUMNS
+
+
+def row(dataset, method, seed, score, **facts):
+    stage = facts.pop("stage", "dense" if method == "dense" else "subnetwork")
+    content = dict.fromkeys(COLUMNS) | {"dataset": dataset, "method": method, "seed": seed}
+    content |= {"network": "mlp_tab", "stage": stage, "ratio": 8, "chosen": "yes"}
+    for metric in ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy"):
+        content[f"test_{metric}"] = score
+    return content | facts
+
+
+def study(gain, datasets=("a", "b", "c", "d", "e", "f")):
+    """IUNET above OMP by `gain` on every data set and seed."""
+    return [
+        row(dataset, method, seed, 70 + place + 0.1 * seed + gain * (method == "iunet"))
+        for place, dataset in enumerate(datasets)
+        for method in ("omp", "iunet")
+        for seed in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gain", "answer"), [(3.0, "yes"), (0.5, "no"), (-2.0, "no, worse"), (0.0, "no")]
+)
+def test_the_answer_follows_the_smallest_effect(gain, answer):
+    first = answers(study(gain))[0]
+    assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tables"
+    assert first["effect"].mean == pytest.approx(gain) and first["verdict"] == answer
+    assert f"| {gain:+.2f} [" in answers_text(study(gain))
+
+
+def test_wide_spreads_leave_it_open():
+    rows = study(1.0)
+    for entry in rows:
+        if entry["method"] == "iunet":
+            entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
+    assert answers(rows)[0]["verdict"] == "open"
+
+
+def test_only_whole_data_sets_and_chosen_networks_count():
+    rows = study(2.0)
+    rows.append(row("a", "iunet", 0, 0.0, chosen="no", cut="ratio2"))
+    assert sample(rows, "tabular", "iunet")["a"][0] == 72
+    unfinished = [r for r in rows if (r["dataset"], r["seed"]) != ("b", 2)]
+    found = compare(unfinished, "tabular", "iunet", "omp")
+    assert "b" not in found.datasets and len(found.datasets) == 5
+
+
+def test_images_are_compared_at_one_ratio():
+    vision = {"network": "mlp_vis", "chosen": "no"}
+    rows = [row("cifar10", "iunet", 0, 50.0, ratio=8, **vision)]
+    rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": "yes"})))
+    assert sample(rows, "vision", "iunet") == {"cifar10": {0: 50.0}}
+    assert sample(rows, "tabular", "iunet") == {}
+
+
+def test_supernets_shown_beside_their_cuts_are_not_their_methods():
+    rows = [row("a", "iunet", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
+    assert sample(rows, "tabular", "iunet") == {}
+    rows = [row("a", "iunet_no_prune", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
+    assert sample(rows, "tabular", "iunet_no_prune") == {"a": {0: 50.0}}
+
+
+def test_the_metric_that_is_nearer_to_the_paper():
+    scores = {"test_swapped_balanced_accuracy": 70.0, "test_balanced_accuracy": 50.0}
+    (cell,) = nearer_metric([row("credit-g", "dense", 0, 0.0, **scores)])
+    assert cell["paper"] == 70.0 and cell["nearer"] == "swapped_balanced_accuracy"
+
+
+def test_tuned_baselines_beside_the_papers():
+    tuned = {"stage": "tuned", "network": "xgb", "chosen": None, "trials_complete": 150}
+    (entry,) = tuned_beside_paper([row("credit-g", "xgb", 0, 66.9, **tuned)])
+    assert entry["paper"] == 68.929 and entry["ours"] == 66.9 and entry["trials"] == 150
+
+
+def test_the_picture_has_every_method_beside_iunet(tmp_path):
+    rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
+    found = differences(rows, "tabular")
+    assert [entry["method"] for entry in found] == ["dense", "omp"]
+    assert found[1]["each"]["c"] == pytest.approx(-2)
+    for name in ("one.png", "two.png"):
+        draw(rows, tmp_path / name)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+
+
+# ---- the archive
+
+
+def test_reports_come_back_as_they_were_and_replace_nothing(tmp_path):
+    report = tmp_path / "results/runs/a/evaluation.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}")
+    os.utime(report, (1000, 1000))
+    (report.parent / "weights.safetensors").write_bytes(b"large")
+    archive = tmp_path / "reports.tar.xz"
+    assert pack(tmp_path / "results", archive) == 1
+    first = archive.read_bytes()
+    pack(tmp_path / "results", archive)
+    assert archive.read_bytes() == first
+    other = tmp_path / "elsewhere"
+    assert unpack(archive, other) == 1
+    again = other / "runs/a/evaluation.json"
+    assert again.read_text() == "{}" and again.stat().st_mtime == 1000
+    again.write_text("newer")
+    assert unpack(archive, other) == 0 and again.read_text() == "newer"
+    assert not (other / "runs/a/weights.safetensors").exists()
+
+
+def test_a_damaged_archive_is_refused_by_name(tmp_path):
+    archive = tmp_path / "reports.tar.xz"
+    archive.write_bytes(lzma.compress(b"no archive" * 100)[:-9])
+    with pytest.raises(UserError, match=r"reports\.tar\.xz cannot be unpacked"):
+        unpack(archive, tmp_path / "results")
+
+
+# ---- the README's made parts
+
+
+def test_blocks_are_replaced_and_the_rest_stays():
+    text = "Before.\n<!-- claims: old -->\nold\n<!-- end of claims -->\nAfter.\n"
+    new = with_blocks(text, {"claims": "| new |"})
+    assert new.startswith("Before.\n<!-- claims:") and new.endswith(
+        "<!-- end of claims -->\nAfter.\n"
+    )
+    assert "| new |" in new and "old" not in new and with_blocks(new, {"claims": "| new |"}) == new
+    with pytest.raises(UserError, match="needs one block '<!-- answers"):
+        with_blocks(text, {"answers": ""})
