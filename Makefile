@@ -6,6 +6,8 @@ CORES  ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Errors only: pip repeats its warnings for every package.
+PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .PHONY: help setup demo test lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
@@ -21,8 +23,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"iunet-bench needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: call make PYTHON=python3.12")'
 	@echo "==> creating $(VENV) and installing the pinned dependencies (once, a few minutes)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) install -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/

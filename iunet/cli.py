@@ -1,4 +1,5 @@
-"""The `snakemake` command of this project's environment: Snakemake, with one trap removed.
+"""The `snakemake` command of this project's environment: Snakemake, with a terminal that a person
+can follow (iunet/terminal/; `--logger` picks another), and with one trap removed.
 
 `--resources`, `--config` and `--configfile` take any number of values, and so swallow a target that
 follows them: `snakemake --cores 8 --resources gpu=1 results/tables/table9.csv` dies in Snakemake's
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+
+LOGGER = "iunet"
 
 
 def is_assignment(word: str) -> bool:
@@ -56,7 +59,19 @@ def targets_first(arguments: list[str]) -> list[str]:
     return [*targets, *kept]
 
 
+def with_terminal(arguments: list[str]) -> list[str]:
+    """The arguments with this project's logger, unless they name one."""
+    if any(word == "--logger" or word.startswith("--logger=") for word in arguments):
+        return arguments
+    return [f"--logger={LOGGER}", *arguments]  # with "=" it takes no target for a second logger
+
+
 def main() -> None:
     from snakemake.cli import main as snakemake
+    from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-    snakemake(targets_first(sys.argv[1:]))
+    from iunet.terminal import handler
+
+    # Snakemake finds plugins by their name only, and none that are installed with `pip install -e`.
+    LoggerPluginRegistry().register_plugin(f"snakemake_logger_plugin_{LOGGER}", handler)
+    snakemake(with_terminal(targets_first(sys.argv[1:])))

@@ -32,6 +32,7 @@ PLUMBING = (
     "iunet.provenance",
     "iunet.runs",  # names, paths, settings: what they decide is itself a parameter
     "iunet.machine",
+    "iunet.terminal",
     "iunet.training.support",
     "iunet.networks.catalog",  # the file that builds a network is a parameter of its own
     "iunet.baselines.catalog",
@@ -41,7 +42,12 @@ PLUMBING = (
     "iunet.tables.catalog",
     "iunet.figures.catalog",
 )
-PACKAGES_OF_PLUMBING = ("iunet.runs", "iunet.machine", "iunet.training.support")
+PACKAGES_OF_PLUMBING = (
+    "iunet.runs",
+    "iunet.machine",
+    "iunet.terminal",
+    "iunet.training.support",
+)
 
 
 def is_plumbing(module: str) -> bool:

@@ -230,7 +230,7 @@ def test_jobs_run_without_a_network(finished_copy):
         text=True,
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    assert "Supernet kappa1-sup of mlp_tab on wine" in result.stderr
+    assert "2 jobs: split 1, supernet 1" in result.stderr
 
 
 def test_json_of_the_run_says_whose_it_is(finished):

@@ -38,8 +38,8 @@ def test_packages_do_not_import_each_other_in_circles():
 
 def test_science_does_not_know_snakemake():
     for path in FILES:
-        if path.name in ("cli.py", "cost.py", "__main__.py"):  # commands, and a report on the plan
-            continue
+        if path.name in ("cli.py", "cost.py", "handler.py", "__main__.py"):
+            continue  # commands, the report on a plan, what is shown in the terminal
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []

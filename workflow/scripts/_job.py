@@ -26,13 +26,15 @@ from iunet.errors import UserError  # noqa: E402
 from iunet.machine.device import resolve_device  # noqa: E402
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
+from iunet.terminal import SHOWS_FAILURES  # noqa: E402
 
 
 def start(script: dict[str, Any]) -> Any:
     """The `snakemake` object of a script (given its globals), with log and errors set up.
 
-    The log file gets everything; the terminal gets errors only, since jobs run side by side. By
-    hand there is one job, and it may use the whole terminal.
+    The log file gets everything; the terminal gets errors only, since jobs run side by side, and
+    not even those where Snakemake shows them. By hand there is one job, and it may use the whole
+    terminal.
     """
     by_hand = "snakemake" not in script
     snakemake = _by_hand(Path(script["__file__"])) if by_hand else script["snakemake"]
@@ -41,10 +43,11 @@ def start(script: dict[str, Any]) -> Any:
     terminal = logging.StreamHandler()
     watched = by_hand and sys.stderr.isatty()  # then a progress bar takes the place of the log
     terminal.setLevel(logging.INFO if by_hand and not watched else logging.CRITICAL)
+    file = logging.FileHandler(log_file, _log_mode(snakemake), "utf-8")
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
-        handlers=[logging.FileHandler(log_file, _log_mode(snakemake), "utf-8"), terminal],
+        handlers=[file] if SHOWS_FAILURES in os.environ and not by_hand else [file, terminal],
         force=True,
     )
     sys.excepthook = _report

@@ -1,0 +1,162 @@
+"""How far a run of the workflow is, in words: jobs done by stage, time left, what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STAGES = {  # in the order of the data; a rule of no stage stands for itself
+    "download": ("download_table", "download_images"),
+    "split": ("split_table", "split_images"),
+    "supernet": ("initialise", "supernet"),
+    "prune": ("prune",),
+    "finetune": ("train_dense", "finetune", "decoder"),
+    "tune": ("tune", "study", "refit"),
+    "evaluate": (
+        "evaluate",
+        "evaluate_supernet",
+        "evaluate_dense",
+        "evaluate_tuned",
+        "choose",
+        "latency",
+    ),
+    "aggregate": ("table", "figure", "page"),
+}
+STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
+NAMES_ONLY = ("all", "download_all", "experiments")  # rules without work
+
+
+def stage_of(rule: str) -> str:
+    return STAGE_OF.get(rule, rule)
+
+
+@dataclass
+class Started:
+    rule: str
+    message: str
+    at: float
+
+
+@dataclass
+class Status:
+    """Moments are seconds, as `logging` stamps them on what Snakemake says."""
+
+    planned: Counter[str] = field(default_factory=Counter)  # jobs by rule
+    finished: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)  # of the finished jobs
+    jobs: dict[int, Started] = field(default_factory=dict)  # every job that was started
+    running: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+    began: float | None = None
+
+    def plan(self, jobs: dict[str, int], now: float) -> None:
+        skipped = ("total", *NAMES_ONLY)
+        self.planned = Counter({rule: n for rule, n in jobs.items() if rule not in skipped})
+        self.began = now
+
+    def start(self, job: int, rule: str, message: str, now: float) -> None:
+        if rule in NAMES_ONLY:
+            return
+        self.jobs[job] = Started(rule, message, now)
+        self.running.add(job)
+        self.failed.discard(job)  # it is tried again
+
+    def finish(self, job: int, now: float) -> None:
+        if job in self.running:
+            self.running.discard(job)
+            started = self.jobs[job]
+            self.finished[started.rule] += 1
+            self.seconds[started.rule] += now - started.at
+
+    def fail(self, job: int) -> None:
+        self.running.discard(job)
+        self.failed.add(job)
+
+    @property
+    def done(self) -> int:
+        return self.finished.total()
+
+    @property
+    def total(self) -> int:
+        return max(self.planned.total(), self.done + len(self.running))
+
+    def stages(self) -> dict[str, tuple[int, int]]:
+        """Done and planned jobs of each stage, in the order of the data."""
+        order = [*STAGES, *(r for r in self.planned if r not in STAGE_OF)]
+        done, planned = Counter(), Counter()
+        for rule, n in self.planned.items():
+            planned[stage_of(rule)] += n
+            done[stage_of(rule)] += self.finished[rule]
+        return {stage: (done[stage], planned[stage]) for stage in order if planned[stage]}
+
+    def seconds_left(self, now: float) -> float | None:
+        """From the mean time of each rule's finished jobs, and how many run side by side.
+
+        A rule of which no job is finished counts with the mean of all. None before the first job.
+        """
+        if not self.done or self.began is None:
+            return None
+        overall = self.seconds.total() / self.done
+        work = 0.0
+        for rule, n in self.planned.items():
+            mean = self.seconds[rule] / self.finished[rule] if self.finished[rule] else overall
+            work += mean * max(n - self.finished[rule], 0)
+        spent = sum(now - self.jobs[job].at for job in self.running)
+        side_by_side = max((self.seconds.total() + spent) / max(now - self.began, 1e-9), 0.1)
+        return max(work - spent, 0.0) / side_by_side
+
+    def line(self, now: float) -> str:
+        """`37 of 371 jobs (10 %), about 4 min left: supernet 14 of 40, prune 3 of 80`"""
+        parts = [f"{self.done} of {self.total} jobs ({100 * self.done // max(self.total, 1)} %)"]
+        left = self.seconds_left(now)
+        if left is not None and self.done < self.total:
+            parts.append(f"about {duration(left)} left")
+        if self.failed:
+            parts.append(f"{len(self.failed)} failed")
+        stages = self.stages()
+        here = {stage_of(self.jobs[job].rule) for job in self.running}
+        at_work = [f"{s} {d} of {n}" for s, (d, n) in stages.items() if s in here]
+        return ", ".join(parts) + (f": {', '.join(at_work)}" if at_work else "")
+
+    def summary(self, now: float) -> str:
+        """The last line of a run."""
+        took = duration(now - (now if self.began is None else self.began))
+        if self.done == self.total and not self.failed:
+            return f"{self.done} jobs done in {took}"
+        left = self.total - self.done - len(self.failed)
+        return (
+            f"{self.done} of {self.total} jobs done in {took}, {len(self.failed)} failed, "
+            f"{left} not run"
+        )
+
+    def failure(self, job: int, rule: str, logs: list[str], lines: int = 12) -> str:
+        """A failed job, with the last lines of its log."""
+        message = self.jobs[job].message if job in self.jobs else ""
+        text = f"Failed: {message or rule} (rule {rule}, job {job})"
+        return "\n".join([text, *(tail(path, lines) for path in logs)])
+
+
+def tail(path: str, lines: int) -> str:
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return f"  its log {path} was not written"
+    if not text:
+        return f"  its log {path} is empty"
+    last = text.splitlines()[-lines:]
+    return "\n".join([f"  the last lines of {path}:", *(f"  | {line}" for line in last)])
+
+
+def duration(seconds: float) -> str:
+    """In words: 40 s, 4 min, 3 h 20 min, 2 days 3 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} days {hours} h" if hours else f"{days} days"
