@@ -25,6 +25,7 @@ $(READY): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@$(PIP) install -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -f $(BIN)/snakemake && printf '#!%s\n# Made by `make setup`: iunet/cli.py says what for.\nfrom iunet.cli import main\n\nmain()\n' "$(abspath $(BIN)/python)" > $(BIN)/snakemake && chmod +x $(BIN)/snakemake
 	@touch $@
 
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
@@ -68,7 +69,7 @@ docs: $(READY)  ## write the decisions of reports/decisions.yaml into docs/metho
 
 lock:  ## resolve pyproject.toml again, in an environment of its own, and rewrite requirements.lock
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock
-	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]' setuptools
+	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[workflow,export,fast,dev]' setuptools
 	@{ head -2 requirements.lock; build/lock/bin/python -m pip freeze --all --exclude iunet-bench --exclude pip \
 	  | sed -e 's/+cpu$$//' -e '/^nvidia-nccl-cu12/s/$$/ ; platform_system == "Linux"/' | sort -f; } > build/requirements.lock
 	@mv build/requirements.lock requirements.lock && rm -rf build

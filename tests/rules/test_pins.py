@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;]+)")
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def pins(requirements: list[str]) -> dict[str, str]:
@@ -19,7 +24,7 @@ def pins(requirements: list[str]) -> dict[str, str]:
     for requirement in requirements:
         match = PIN.match(requirement)
         assert match, f"not pinned: {requirement}"
-        found[re.sub(r"[-_.]+", "-", match["name"]).lower()] = match["version"]
+        found[canonical(match["name"])] = match["version"]
     return found
 
 
@@ -29,9 +34,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 
 
-def test_direct_dependencies_are_the_locks():
-    direct = pins(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
-    assert direct.items() <= LOCK.items()
+EXTRAS = PROJECT["optional-dependencies"]
+EVERY = [*PROJECT["dependencies"], *(r for extra in EXTRAS.values() for r in extra)]
+DIRECT = [Requirement(requirement) for requirement in EVERY]
+
+
+@pytest.mark.parametrize("requirement", DIRECT, ids=str)
+def test_the_lock_is_within_the_ranges(requirement):
+    assert requirement.specifier and not str(requirement.specifier).startswith("==")
+    assert LOCK[canonical(requirement.name)] in requirement.specifier
 
 
 def test_the_agreed_pins():
@@ -62,15 +73,14 @@ def test_the_lock_is_what_is_installed():
 
 def test_every_lock_entry_is_needed_by_something():
     """No leftovers: each package is a direct dependency, or required by another of the lock."""
-    needed = set(pins(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]))
-    needed.add("setuptools")
+    needed = {canonical(requirement.name) for requirement in DIRECT} | {"setuptools"}
     for name in LOCK:
         try:
             requirements = importlib.metadata.requires(name) or []
         except importlib.metadata.PackageNotFoundError:
             continue
         names = (re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in requirements)
-        needed |= {re.sub(r"[-_.]+", "-", required).lower() for required in names}
+        needed |= set(map(canonical, names))
     assert set(LOCK) <= needed
 
 
