@@ -39,8 +39,8 @@ def read_run(folder: str | Path) -> PrunedModel:
     raise UserError(
         f"{folder} is no folder of a fine-tuned or dense network: it holds neither "
         f"{_name(paths.SUBNETWORK_WEIGHTS)} nor {_name(paths.DENSE_WEIGHTS)}. Name a folder like "
-        "results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8; `snakemake <folder>/finetune.json`"
-        " makes it."
+        "results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8, which `snakemake` makes if it is "
+        "asked for finetune.json in it."
     )
 
 
