@@ -1,0 +1,1 @@
+"""A trained network for use elsewhere: a small file, ONNX, and fast prediction on a CPU."""
