@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.labels import method_label, network_label
+from iunet.labels import method_label, method_order, network_label
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import cost_requests
 from iunet.tables.ask import BEYOND, Ask
@@ -80,8 +80,9 @@ def cost(frame: pd.DataFrame, about: About | None = None) -> TableDocument:
     """Seconds and trials by network and method; a row of the frame is a run, or a tuning study."""
     about = about or About()
     rows, cells = [], {}
-    pairs = in_order(zip(frame["network"], frame["method"], strict=True))
-    for network, method in pairs:
+    methods = method_order(frame["method"])
+    pairs = set(zip(frame["network"], frame["method"], strict=True))
+    for network, method in sorted(pairs, key=lambda pair: (pair[0], methods.index(pair[1]))):
         key = f"{network}/{method}"
         rows.append(Row(key, [network_label(network), method_label(method)]))
         cells[key] = _cells(select(frame, network=network, method=method))
