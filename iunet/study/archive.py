@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import lzma
+import os
 import tarfile
+import time
 from pathlib import Path
 
 from iunet.artifacts import atomic_path
@@ -35,8 +37,6 @@ def pack(results: Path, archive: Path) -> int:
             content = path.read_bytes()
             entry = tarfile.TarInfo(str(path.relative_to(results)))
             entry.size, entry.mode = len(content), 0o644
-            # Whole seconds: what was made later must stay later, nothing else matters.
-            entry.mtime = int(path.stat().st_mtime)
             tar.addfile(entry, io.BytesIO(content))
     return len(files)
 
@@ -47,6 +47,10 @@ def unpack(archive: Path, results: Path) -> int:
         with tarfile.open(archive, "r:xz") as tar:
             new = [entry for entry in tar.getmembers() if not (results / entry.name).exists()]
             tar.extractall(results, members=new, filter="data")
+        # One time for all, later than the clone's scripts: else Snakemake would make them again.
+        now = time.time()
+        for entry in new:
+            os.utime(results / entry.name, (now, now))
     except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise UserError(f"{archive} cannot be unpacked ({one_line(error)}).") from error
     return len(new)
