@@ -7,13 +7,16 @@ download of the same data to the next.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from iunet.artifacts import atomic_path, sha256, write_arrays, write_json
-from iunet.data.registry import Dataset
+from iunet.data.registry import UNDECLARED, Dataset
 from iunet.data.sources import SourceSettings, fetch
+from iunet.errors import UserError
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +29,9 @@ def download_table(
 
     from iunet.data.table import clean_table
 
-    raw = fetch(dataset, settings, Path(data_path).parent)
-    clean = clean_table(dataset.name, raw)
+    with _told_where_declared(dataset):
+        raw = fetch(dataset, settings, Path(data_path).parent)
+        clean = clean_table(dataset.name, raw)
     with atomic_path(data_path) as temporary:
         pq.write_table(clean.table, temporary, compression="zstd")
     description = {
@@ -50,8 +54,9 @@ def download_images(
 
     from iunet.data.images import check_images
 
-    raw = fetch(dataset, settings, Path(data_path).parent)
-    check_images(dataset.name, raw)
+    with _told_where_declared(dataset):
+        raw = fetch(dataset, settings, Path(data_path).parent)
+        check_images(dataset.name, raw)
     arrays = {name: getattr(raw, name) for name in ("x_train", "y_train", "x_test", "y_test")}
     write_arrays(data_path, arrays, dataset=dataset.name)
     counts = np.bincount(np.concatenate([raw.y_train, raw.y_test]), minlength=len(raw.class_names))
@@ -66,6 +71,17 @@ def download_images(
         ],
     }
     _write_description(dataset, raw.provenance, description, data_path, json_path)
+
+
+@contextlib.contextmanager
+def _told_where_declared(dataset: Dataset) -> Iterator[None]:
+    """An error of a data set names the registry's file and line, where it can be put right."""
+    try:
+        yield
+    except UserError as error:
+        if dataset.declared_at == UNDECLARED or dataset.declared_at in str(error):
+            raise
+        raise UserError(f"{error} ('{dataset.name}': {dataset.declared_at}.)") from error
 
 
 def _write_description(

@@ -26,6 +26,7 @@ SOURCES = {  # source → the kinds it can give
 ONLINE = ("openml", "torchvision")  # a mirror, if one is configured, stands in for these
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LIST_SEPARATOR = ";"
+UNDECLARED = "the registry of data sets"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Dataset:
     categorical: tuple[
         str, ...
     ] = ()  # columns of a file that are categories though they look numeric
-    declared_at: str = "the registry of data sets"  # file and line, for error messages
+    declared_at: str = UNDECLARED  # file and line, for error messages
 
     def row(self) -> dict[str, object]:
         """What the registry says, without where it says it."""
@@ -115,6 +116,17 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
     listed = row.get("categorical", "").split(LIST_SEPARATOR)
     categorical = tuple(column.strip() for column in listed if column.strip())
     return Dataset(name, kind, source, location, row.get("target", ""), categorical, where)
+
+
+def check_own_file(dataset: Dataset) -> None:
+    """The file of a user's own data set is there, and is a file."""
+    path = Path(dataset.location)
+    if path.is_file():
+        return
+    fault = "is a directory" if path.is_dir() else f"does not exist in {Path.cwd()}"
+    raise UserError(
+        f"Data set '{dataset.name}' ({dataset.declared_at}) is the file '{path}', which {fault}."
+    )
 
 
 def find(registry: dict[str, Dataset], name: str, asked_by: str) -> Dataset:

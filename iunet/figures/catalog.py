@@ -11,6 +11,7 @@ from typing import Any
 
 from iunet.provenance import digest
 from iunet.runs import paths
+from iunet.runs.empty import why_empty
 from iunet.runs.entries import Benchmark
 from iunet.runs.requests import Requests, files_of, supernet_requests, trials_requests
 from iunet.tables.masks import chosen_masks, mask_files
@@ -93,7 +94,13 @@ def figure_titles(bench: Benchmark) -> dict[str, str]:
     return {**titles, **{f"{TUNING}{name}": f"Tuning on {name}" for name in tuned}}
 
 
+# The entries of the config whose data sets figures show, where they have not their own name.
+ENTRIES = {"densities": "tables.laziness", "critical_difference": "tables.table7"}
+
+
 def figure_ask(bench: Benchmark, name: str) -> FigureAsk:
+    if why := why_empty(bench.config, ENTRIES.get(name, f"figures.{name}")):
+        return FigureAsk("iunet.figures.empty", [{"figure": name, "missing": why}])
     if name.startswith(TUNING):
         requests = trials_requests(bench, name.removeprefix(TUNING))
         return FigureAsk("iunet.figures.tuning_history", requests)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from iunet.data.registry import ONLINE, Dataset, find, mirror_index
 from iunet.errors import UserError, nearest
+from iunet.paper import paper_table
 from iunet.runs.entries import datasets_named
 from iunet.runs.methods import config_with_row, resolve_row, row_of_path
 from iunet.runs.names import SupernetName, base_network
+from iunet.runs.schema import check_schema
 from iunet.runs.settings import Config, network_kind
+
+DEFAULT_CONFIG = "config/config.yaml"
 
 
 def restore_numbers(value: Any) -> Any:
@@ -32,33 +36,6 @@ def restore_numbers(value: Any) -> Any:
             return value
         return value if isinstance(literal, (dict, list, str)) else literal
     return value
-
-
-@functools.cache
-def _validator(schema: str) -> Any:
-    import jsonschema
-    import yaml  # both are Snakemake's own
-
-    content = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(content)
-
-
-def check_schema(config: Config, schema: str, where: str = "") -> None:
-    """Refuse a config that the schema does not allow; `where` is said first."""
-    if problem := _schema_problem(json.dumps(config, sort_keys=True), schema):
-        raise UserError(where + problem)
-
-
-@functools.cache
-def _schema_problem(config: str, schema: str) -> str | None:
-    """Of a config as JSON: the paths of a plan ask for thousands of checks, few of them new."""
-    import jsonschema
-
-    try:
-        _validator(schema).validate(json.loads(config))
-    except jsonschema.ValidationError as error:
-        return explain_schema_error(error)
-    return None
 
 
 def check_rows(config: Config, pairs: set[tuple[str, str]], schema: str) -> None:
@@ -115,34 +92,40 @@ def check_seed(config: Config, seed: str, path: str, schema: str) -> None:
         raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")
 
 
-def explain_schema_error(error: Any) -> str:
-    """A jsonschema ValidationError as one paragraph that names the key."""
-    key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = next(name for name in error.instance if name not in known)
-        full = f"{key}.{unknown}" if key else unknown
-        return (
-            f"The config has the unknown key '{full}'.{nearest(unknown, known)} "
-            f"Known here are: {', '.join(sorted(known))}."
+def check_default_config(config: Config, required: Iterable[str]) -> None:
+    """With an overlay Snakemake does not complain if config/config.yaml is not there."""
+    lacking = [key for key in required if key not in config]
+    if lacking and not Path(DEFAULT_CONFIG).is_file():
+        raise UserError(
+            f"There is no {DEFAULT_CONFIG} in {Path.cwd()}, and so no key '{lacking[0]}'. Start "
+            "Snakemake in the project's folder, or name it with -d; to work in a folder of your "
+            "own, copy the project's config/ into it."
         )
-    if error.validator == "required":
-        lacking = next(name for name in error.validator_value if name not in error.instance)
-        return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
-    wanted = {
-        "type": lambda v: f"must be of type {v if isinstance(v, str) else ' or '.join(v)}",
-        "const": lambda v: f"must be {v}",
-        "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
-        "minimum": lambda v: f"must be at least {v}",
-        "maximum": lambda v: f"must be at most {v}",
-        "exclusiveMinimum": lambda v: f"must be greater than {v}",
-        "exclusiveMaximum": lambda v: f"must be less than {v}",
-        "minItems": lambda v: f"must have at least {v} entries",
-        "maxItems": lambda v: f"must have at most {v} entries",
-        "uniqueItems": lambda v: "must not have an entry twice",
-        "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
-    }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
-    return f"The config key '{key}' is {error.instance!r}, but {wanted}."
+
+
+def results_folder(folder: Any) -> Any:
+    """`results` without a slash at its end, which would be doubled in every path."""
+    return os.path.normpath(folder) if isinstance(folder, str) and folder else folder
+
+
+def check_results_folder(folder: str) -> None:
+    """The root of all results may be made, or is a folder already."""
+    for place in (Path(folder), *Path(folder).parents):
+        if place.exists() and not place.is_dir():
+            raise UserError(
+                f"The config key 'results' is '{folder}', but {place} is a file. Name a folder."
+            )
+
+
+def check_stand_ins(config: Config) -> None:
+    """Its keys are data sets of the paper."""
+    papers = [row["dataset"] for number in (8, 9) for row in paper_table(number)]
+    for name in config["stand_ins"]:
+        if name not in papers:
+            raise UserError(
+                f"The config key 'stand_ins' has the entry {name!r}, which is no data set of the "
+                f"paper.{nearest(name, papers)} Its entries are: the paper's data set: ours."
+            )
 
 
 def check_ranges(config: dict) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError, nearest
 from iunet.networks.catalog import network_entry
+from iunet.runs.ignored import refuse_ignored
 from iunet.runs.names import (
     LASSO,
     CutName,
@@ -84,6 +85,7 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
             f"The config key 'methods.{name}.recipe' is '{recipe}', but must be one of "
             f"{', '.join(known)}.{nearest(recipe, known)}"
         )
+    refuse_ignored(name, row)
     kind = network_kind(network)
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])
@@ -132,11 +134,6 @@ def _transforms_of(config: Config, name: str, row: dict[str, Any], kind: str) ->
     changes = dict(row.get("augment", {}))
     known = augment_defaults(config, kind)
     transforms = [key for key, value in known.items() if value is True]
-    if changes and row["objective"] == "sup":
-        raise UserError(
-            f"The config key 'methods.{name}.augment' has no effect: the objective sup transforms "
-            "nothing."
-        )
     if "only" in changes:
         only = changes.pop("only")
         for transform in only:
@@ -162,12 +159,6 @@ def _lasso_method(
     config: Config, name: str, row: dict[str, Any], network: str, init: str, options: str
 ) -> Method:
     """One supernet for each l1 of the grid."""
-    for key in ("kappa", "objective", "ratios", "prune", "augment", *CUT_DEFAULTS):
-        if key in row:
-            raise UserError(
-                f"The config key 'methods.{name}.{key}' is not for the recipe 'beta_lasso', which "
-                "has its own loss and keeps the weights that survive it."
-            )
     defaults = lasso_defaults(config)
     own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
     variant = variant_text({**own, **class_weights_of(row)}, defaults)

@@ -12,7 +12,7 @@ from iunet.study.restore import restore
 from iunet.study.rows import read_rows
 from iunet.tables.about import about_cells
 from iunet.tables.ask import Ask
-from iunet.tables.catalog import table_module
+from iunet.tables.catalog import table_ask
 from iunet.tables.document import TableDocument, write_document
 from iunet.tables.make import build_document
 
@@ -38,7 +38,7 @@ def _benchmark_in(bench: Benchmark, folder: Path, partial: bool) -> Benchmark:
 
 
 def _table(bench: Benchmark, name: str) -> TableDocument:
-    ask: Ask = table_module(name).asks(bench)
+    ask: Ask = table_ask(bench, name)
     about: dict[str, Any] = about_cells(bench, ask.cells)
     datasets = dict.fromkeys(cell.dataset for cell in ask.cells)
     splits = [bench.path(paths.SPLIT_REPORT, dataset=dataset) for dataset in datasets]

@@ -2,6 +2,7 @@
 
     TITLE, GROUP       what it is called, and where it stands on the page (iunet/tables/ask.py)
     KIND, PAIRS        if it is for one kind of data only, or fixes its networks and methods
+    MADE_FROM          if it shows the runs of another table
     asks(bench)        what it is made of (`Ask`), from the config alone
     build(ask, about)  the table document, in the table's own job
 
@@ -52,6 +53,17 @@ class Table(Protocol):
 
 def table_module(name: str) -> Any:
     return importlib.import_module(f"iunet.tables.{name}")
+
+
+def table_ask(bench: Benchmark, name: str) -> Ask:
+    """What a table is made of: nothing, but the reason, if it has no data set."""
+    from iunet.runs.empty import why_empty
+    from iunet.tables.ask import Ask
+
+    module = table_module(name)
+    if why := why_empty(bench.config, f"tables.{getattr(module, 'MADE_FROM', name)}"):
+        return Ask(more={"empty": why})
+    return module.asks(bench)
 
 
 def said_by_tables(constant: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from iunet.tables.ask import Ask
 from iunet.tables.catalog import table_module
 from iunet.tables.data_statistics import subset_text
 from iunet.tables.document import TableDocument
+from iunet.tables.empty import empty_table
 from iunet.tables.render.forms import write_table
 from iunet.tables.scores import About
 
@@ -32,7 +33,9 @@ def make_table(
 def build_document(name: str, ask: Ask, about: dict[str, Any], splits: list[str]) -> TableDocument:
     """`about` says what the table tells of its run beside the numbers; `splits` are reports."""
     said = About(**about, row_notes=subset_notes(splits))
-    document = table_module(name).build(ask, said)
+    module = table_module(name)
+    why = ask.more.get("empty")
+    document = empty_table(name, module.TITLE, why) if why else module.build(ask, said)
     for row in document.rows:
         if any(note.startswith(SUBSET) for note in row.notes):
             leave_unjudged(document, row.key)

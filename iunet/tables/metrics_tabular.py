@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TITLE = "All metrics of the tabular data sets"
 GROUP = BEYOND
+MADE_FROM = "table7"
 
 
 def asks(bench: Benchmark) -> Ask:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 TITLE = "Ranking of the methods on tabular data"
 GROUP = BEYOND
+MADE_FROM = "table7"
 ALPHA = 0.05
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TITLE = "Table 2: summary of the tabular data sets"
 GROUP = PAPER
+MADE_FROM = "table7"
 LIKE_THE_PAPER = "like_the_paper"
 TABLE2_METRICS = ["balanced_accuracy", "accuracy", "swapped_balanced_accuracy", LIKE_THE_PAPER]
 SUMMARY = {

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import NOTHING, TEST_CONFIG, read_csv
-from snakemake.exceptions import MissingInputException
+from snakemake.exceptions import WorkflowError
 
 from iunet.data.download import download_table
 from iunet.data.registry import read_registry
@@ -82,7 +82,7 @@ def test_a_bad_data_set_is_explained_and_does_not_stop_the_others(workdir, frame
 def test_own_file_that_is_absent(workdir):
     options = declare(workdir, "customers", customers())
     (workdir.path / "customers.csv").unlink()
-    with pytest.raises(MissingInputException, match=r"customers\.csv"):
+    with pytest.raises(WorkflowError, match=r"'customers' \(own.csv, line 2\) is the file 'cust"):
         workdir.plan_with(options[1:], TABLE9)
 
 

@@ -13,14 +13,9 @@ from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
 from iunet.figures.catalog import KINDS as FIGURE_KINDS
 from iunet.machine import device
-from iunet.runs.config import (
-    check_datasets,
-    check_ranges,
-    explain_schema_error,
-    restore_numbers,
-    unavailable,
-)
+from iunet.runs.config import check_datasets, check_ranges, restore_numbers, unavailable
 from iunet.runs.entries import Benchmark, datasets_named
+from iunet.runs.schema import explain_schema_error, validator
 from iunet.tables.catalog import said_by_tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,9 +38,7 @@ def changed(key: str, value) -> dict:
 
 
 def complaint(config: dict) -> str:
-    error = jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(SCHEMA).iter_errors(config)
-    )
+    error = jsonschema.exceptions.best_match(validator(SCHEMA).iter_errors(config))
     return explain_schema_error(error) if error else ""
 
 

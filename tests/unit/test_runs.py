@@ -169,9 +169,11 @@ def test_values_that_a_path_cannot_say_are_refused(row, key):
 
 
 def test_rows_that_a_path_cannot_tell_apart_are_refused():
-    """A dense network has no supernet, so its path cannot show κ."""
-    config = with_method({"recipe": "dense", "kappa": 0.5})
-    with pytest.raises(UserError, match="'dense' and 'mine' differ in kappa, but both would write"):
+    """All transforms are what there is without the key: one path, and two rows for it."""
+    every = {"only": ["resize", "horiz", "color", "graysc"]}
+    config = with_method({"kappa": 0.25, "objective": "ilo", "augment": every})
+    config["experiments"]["mine"] |= {"datasets": ["cifar10"], "networks": ["mlp_vis"]}
+    with pytest.raises(UserError, match="'iunet' and 'mine' differ in augment, but both would"):
         all_cells(config, REGISTRY)
 
 

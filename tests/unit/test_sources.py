@@ -127,8 +127,8 @@ def test_own_file(tmp_path, ending):
     [
         ("bad.parquet", b"this is not Parquet", "cannot be read as parquet"),
         ("cut.parquet", b"PAR1" + b"\0" * 50, "cannot be read as parquet"),
-        ("empty.csv", b"", "cannot be read as csv"),
-        ("ragged.csv", b"a,label\n1,x\n2,y,3,4\n", "cannot be read as csv"),
+        ("empty.csv", b"", "empty.csv is empty"),
+        ("ragged.csv", b"a,label\n1,x\n2,y,3,4\n", "ragged.csv, line 3: the row has 4 fields"),
         ("shifted.csv", b"a,label\n1,x,5\n2,y,6\n", "more fields than its header"),
         ("table.xlsx", b"PK", "neither CSV, TSV nor Parquet"),
     ],

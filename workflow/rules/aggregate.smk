@@ -4,7 +4,7 @@
 
 rule table:
     input:
-        runs=lambda wildcards: table_ask(wildcards.table).inputs(),
+        runs=lambda wildcards: ask_of_table(wildcards.table).inputs(),
         splits=table_splits,
     output:
         **table_files(),
@@ -19,9 +19,9 @@ rule table:
         *code("table", table_code),
         **provenance("table"),
         # The whole of it is too long to be compared by Snakemake, so it compares a digest.
-        ask=lambda wildcards, input: table_ask(wildcards.table).plain(),
-        asked=lambda wildcards: table_ask(wildcards.table).digest(),
-        about=lambda wildcards: about_cells(BENCH, table_ask(wildcards.table).cells),
+        ask=lambda wildcards, input: ask_of_table(wildcards.table).plain(),
+        asked=lambda wildcards: ask_of_table(wildcards.table).digest(),
+        about=lambda wildcards: about_cells(BENCH, ask_of_table(wildcards.table).cells),
         paper=PAPER,
     message:
         "{wildcards.table}"

@@ -10,7 +10,7 @@ PROJECT = Path(workflow.current_basedir).parents[1]
 sys.path.insert(0, str(PROJECT))  # the package is also found where it is not installed
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.data.registry import mirror_index, read_registry
+from iunet.data.registry import check_own_file, mirror_index, read_registry
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
 from iunet.figures.catalog import KINDS as FIGURE_KINDS
@@ -19,31 +19,40 @@ from iunet.networks.catalog import network_entry
 from iunet.runs import paths, settings
 from iunet.runs.config import (
     check_datasets,
+    check_default_config,
     check_ranges,
+    check_results_folder,
     check_rows,
     check_run_path,
-    check_schema,
     check_seed,
+    check_stand_ins,
     check_tables,
     restore_numbers,
+    results_folder,
     unavailable,
 )
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName, base_network
+from iunet.runs.schema import check_plain, check_schema, required_keys
+from iunet.runs.targets import explain_target
 from iunet.runs.versions import code_lines, script_code
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, said_by_tables, table_module
+from iunet.tables.catalog import TABLES, said_by_tables, table_ask
 
 SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
-config.update(restore_numbers(config))
-
 try:
+    check_plain(config)
+    check_default_config(config, required_keys(SCHEMA))
+    config.update(restore_numbers(config))
+    config |= {k: results_folder(v) for k, v in config.items() if k == "results"}
     check_schema(config, SCHEMA)
+    check_results_folder(config["results"])
     REGISTRY = read_registry(config["data"]["registry"])
     check_tables(config, TABLES)
     check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
     check_ranges(config)
+    check_stand_ins(config)
     MIRROR = config["data"]["mirror"]
     BENCH = Benchmark(
         config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=said_by_tables("PAIRS")

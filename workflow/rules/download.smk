@@ -22,6 +22,7 @@ rule download_table:
         *code("download_table", source_module),
         **provenance("download_table"),
         row=registry_row,
+        declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
         source=source_of,
         mirror_sha256=mirror_sha256,
     message:
@@ -51,6 +52,7 @@ rule download_images:
         *code("download_images", source_module),
         **provenance("download_images"),
         row=registry_row,
+        declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
         source=source_of,
         mirror_sha256=mirror_sha256,
     message:

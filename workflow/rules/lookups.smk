@@ -208,8 +208,8 @@ PAPER = paper_digest()
 
 
 @cache
-def table_ask(table):
-    return table_module(table).asks(BENCH)
+def ask_of_table(table):
+    return table_ask(BENCH, table)
 
 
 def table_code(wildcards):
@@ -218,7 +218,7 @@ def table_code(wildcards):
 
 def table_splits(wildcards):
     """The splits of a table's data sets, whose reports say whether a set is a subset."""
-    names = dict.fromkeys(cell.dataset for cell in table_ask(wildcards.table).cells)
+    names = dict.fromkeys(cell.dataset for cell in ask_of_table(wildcards.table).cells)
     files = [BENCH.path(paths.SPLIT_REPORT, dataset=n) for n in names if n not in BENCH.unavailable]
     return [path for path in files if BENCH.exists(path)]
 

@@ -9,6 +9,7 @@
 
 from types import SimpleNamespace
 
+from snakemake.exceptions import MissingInputException, MissingRuleException
 from snakemake.iocontainers import Wildcards
 from snakemake.output_index import OutputIndex
 
@@ -137,10 +138,32 @@ def refuse_unrecorded(dag):
                     ) from None
 
 
+def explain_missing():
+    """A file of the user's own that is not there, or a target that no rule makes, by its name."""
+    try:
+        for name in BENCH.used_datasets:
+            if REGISTRY[name].source == "file":
+                check_own_file(REGISTRY[name])
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    index, names = makers_of_files()
+    askable = [name for name, proxy in rules._rules.items() if not proxy.rule.has_wildcards()]
+    for target in map(str, workflow.dag_settings.targets or ()):
+        made = next(iter(index.match_producers(target)), None)
+        if target not in names and made is None and not Path(target).exists():
+            raise WorkflowError(
+                explain_target(target, BENCH, askable, TABLES, figure_titles(BENCH))
+            )
+
+
 def build_dag_and_check(build=workflow._build_dag):
     """Snakemake has no hook of its own between planning and "Nothing to be done"."""
     check_targets()
-    build()
+    try:
+        build()
+    except (MissingRuleException, MissingInputException):
+        explain_missing()
+        raise
     if not workflow.touch:  # `--touch` takes everything as it is, and records it
         refuse_unrecorded(workflow.dag)
 

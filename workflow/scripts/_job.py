@@ -33,8 +33,8 @@ def start(script: dict[str, Any]) -> Any:
     """The `snakemake` object of a script (given its globals), with log and errors set up.
 
     The log file gets everything; the terminal gets errors only, since jobs run side by side, and
-    not even those where Snakemake shows them. By hand there is one job, and it may use the whole
-    terminal.
+    not even those where Snakemake shows them; but always warnings of data, which their owner should
+    see. By hand there is one job, and it may use the whole terminal.
     """
     by_hand = "snakemake" not in script
     snakemake = _by_hand(Path(script["__file__"])) if by_hand else script["snakemake"]
@@ -42,12 +42,15 @@ def start(script: dict[str, Any]) -> Any:
     log_file.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
     watched = by_hand and sys.stderr.isatty()  # then a progress bar takes the place of the log
-    terminal.setLevel(logging.INFO if by_hand and not watched else logging.CRITICAL)
+    shown = logging.INFO if by_hand and not watched else logging.CRITICAL
+    if SHOWS_FAILURES in os.environ and not by_hand:
+        shown = logging.CRITICAL + 1
+    terminal.addFilter(lambda record: record.levelno >= shown or _warns_of_data(record))
     file = logging.FileHandler(log_file, _log_mode(snakemake), "utf-8")
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
-        handlers=[file] if SHOWS_FAILURES in os.environ and not by_hand else [file, terminal],
+        handlers=[file, terminal],
         force=True,
     )
     sys.excepthook = _report
@@ -55,6 +58,11 @@ def start(script: dict[str, Any]) -> Any:
         sys.modules["iunet.training.support.progress"].show_progress_bar = True
     _check_and_sign(snakemake)
     return snakemake
+
+
+def _warns_of_data(record: logging.LogRecord) -> bool:
+    own = record.name in ("iunet.data.own_table", "iunet.data.table")
+    return own and record.levelno >= logging.WARNING
 
 
 def _check_and_sign(snakemake: Any) -> None:

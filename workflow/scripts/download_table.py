@@ -9,7 +9,7 @@ from iunet.data.sources import source_settings
 snakemake = start(globals())
 
 download_table(
-    Dataset(**snakemake.params.row),
+    Dataset(**snakemake.params.row, declared_at=snakemake.params.declared_at),
     source_settings(snakemake.config["data"]),
     data_path=snakemake.output.data,
     json_path=snakemake.output.description,

@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from iunet.artifacts import sha256
-from iunet.data.registry import Dataset
+from iunet.data.csv_text import check_csv_text
+from iunet.data.own_table import check_own_table
+from iunet.data.registry import Dataset, check_own_file
 from iunet.data.sources import SourceSettings
 from iunet.data.table import RawTable
 from iunet.errors import UserError, one_line
@@ -19,21 +21,19 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable:
+    check_own_file(dataset)
     path = Path(dataset.location)
-    if not path.is_file():
-        raise UserError(
-            f"Data set '{dataset.name}' ({dataset.declared_at}) is the file '{path}', which does "
-            f"not exist in {Path.cwd()}."
-        )
-    return RawTable(
+    raw = RawTable(
         read_table(dataset.name, path),
         target=dataset.target,
         categorical=dataset.categorical,
         provenance={"source": "file", "path": str(path), "sha256": sha256(path)},
     )
+    return check_own_table(dataset.name, raw)
 
 
-def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+def _read_csv(dataset: str, path: Path, separator: str) -> pd.DataFrame:
+    check_csv_text(dataset, path, separator)
     with warnings.catch_warnings():
         # By default, pandas takes a first field too many as an index, and shifts all columns; told
         # not to, it drops the last field with a warning.
@@ -52,7 +52,9 @@ def read_table(dataset: str, path: Path) -> pd.DataFrame:
         if suffix in PARQUET:
             return pd.read_parquet(path)
         if suffix in SEPARATORS:
-            return _read_csv(path, SEPARATORS[suffix])
+            return _read_csv(dataset, path, SEPARATORS[suffix])
+    except UserError:
+        raise
     except Exception as error:  # damaged files fail in many ways
         raise UserError(
             f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "

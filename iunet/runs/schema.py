@@ -1,0 +1,135 @@
+"""The JSON schema of the config, and its complaints in words (imported at every start: light)."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from iunet.errors import UserError, nearest
+from iunet.runs.settings import Config
+
+DEPTH, VALUES = 20, 100_000  # far beyond any config
+
+
+@functools.cache
+def _validator(schema: str) -> Any:
+    import yaml  # Snakemake's own, as is jsonschema
+
+    return validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
+
+
+def required_keys(schema: str) -> list[str]:
+    """The keys that every config has."""
+    return _validator(schema).schema["required"]
+
+
+def validator(schema: dict[str, Any]) -> Any:
+    """Of a schema; whole numbers are integers (2.0 is none), and numbers are finite."""
+    import jsonschema
+
+    draft = jsonschema.Draft202012Validator
+    types = draft.TYPE_CHECKER.redefine("integer", lambda _, v: _is_number(v, int))
+    types = types.redefine("number", lambda _, v: _is_number(v, (int, float)) and math.isfinite(v))
+    return jsonschema.validators.extend(draft, type_checker=types)(schema)
+
+
+def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def check_plain(config: Any, key: str = "", depth: int = 0) -> int:
+    """Refuse what YAML can say and a config cannot hold; the number of its values.
+
+    References of YAML may repeat a value without end, or make a list its own entry.
+    """
+    where = f"The config key '{key}'" if key else "The config"
+    if depth > DEPTH:
+        raise UserError(f"{where} is nested more than {DEPTH} levels deep.")
+    if config is None or isinstance(config, str | int | float):
+        return 1
+    if isinstance(config, dict):
+        for name in config:
+            if not isinstance(name, str):
+                raise UserError(
+                    f"{where} has the key {name!r}, which is no text: put it in quotes."
+                )
+        entries = [(f"{key}.{name}" if key else name, value) for name, value in config.items()]
+    elif isinstance(config, list):
+        entries = [(f"{key}.{place}", value) for place, value in enumerate(config)]
+    else:
+        raise UserError(
+            f"{where} is {config!r}, which YAML reads as a {type(config).__name__}: put it in "
+            "quotes if it is text."
+        )
+    count = 1
+    for name, value in entries:
+        count += check_plain(value, name, depth + 1)
+        if count > VALUES:
+            raise UserError(f"{where} has more than {VALUES} values.")
+    return count
+
+
+def check_schema(config: Config, schema: str, where: str = "") -> None:
+    """Refuse a config that the schema does not allow; `where` is said first."""
+    if problem := _schema_problem(json.dumps(config, sort_keys=True), schema):
+        raise UserError(where + problem)
+
+
+@functools.cache
+def _schema_problem(config: str, schema: str) -> str | None:
+    """Of a config as JSON: the paths of a plan ask for thousands of checks, few of them new."""
+    import jsonschema
+
+    try:
+        _validator(schema).validate(json.loads(config))
+    except jsonschema.ValidationError as error:
+        return explain_schema_error(error)
+    return None
+
+
+def explain_schema_error(error: Any) -> str:
+    """A jsonschema ValidationError as one paragraph that names the key."""
+    key = ".".join(str(part) for part in error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = next(name for name in error.instance if name not in known)
+        full = f"{key}.{unknown}" if key else unknown
+        return (
+            f"The config has the unknown key '{full}'.{nearest(unknown, known)} "
+            f"Known here are: {', '.join(sorted(known))}."
+        )
+    if error.validator == "required":
+        lacking = next(name for name in error.validator_value if name not in error.instance)
+        return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
+    if "propertyNames" in error.absolute_schema_path:
+        return (
+            f"The config key '{key}' has the entry {error.instance!r}, but its names must be "
+            f"{error.schema.get('description', error.message)}."
+        )
+    wanted = {
+        "type": lambda v: _wanted_type(v, error.instance),
+        "pattern": lambda v: f"must be {error.schema.get('description', f'of the form {v}')}",
+        "const": lambda v: f"must be {v}",
+        "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
+        "minimum": lambda v: f"must be at least {v}",
+        "maximum": lambda v: f"must be at most {v}",
+        "exclusiveMinimum": lambda v: f"must be greater than {v}",
+        "exclusiveMaximum": lambda v: f"must be less than {v}",
+        "minItems": lambda v: f"must have at least {v} entries",
+        "maxItems": lambda v: f"must have at most {v} entries",
+        "uniqueItems": lambda v: "must not have an entry twice",
+        "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
+    }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
+    return f"The config key '{key}' is {error.instance!r}, but {wanted}."
+
+
+def _wanted_type(kinds: str | list[str], value: Any) -> str:
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if isinstance(value, float) and "number" in kinds:
+        return "must be a finite number"
+    if isinstance(value, float) and "integer" in kinds:
+        return "must be a whole number, written without a point"
+    return f"must be of type {' or '.join(kinds)}"

@@ -1,0 +1,116 @@
+"""A user with tables only, or images only: what needs the other kind says so."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from iunet.data.registry import read_registry
+from iunet.figures.catalog import figure_ask
+from iunet.figures.make import make_figure
+from iunet.page.make import make_page
+from iunet.runs.entries import Benchmark
+from iunet.tables.about import about_cells
+from iunet.tables.ask import Ask
+from iunet.tables.catalog import TABLES, said_by_tables, table_ask
+from iunet.tables.make import make_table
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
+FORMS = {"csv": "csv", "markdown": "md", "html": "html", "latex": "tex", "json": "json"}
+OF_IMAGES = {"table1", "table5", "table6", "table8", "search_fixed_ratio"}
+OF_TABLES = {"table2", "table7", "table9", "search_tabular", "ranking", "metrics_tabular"}
+NEITHER = {"claims", "cost", "metric_problem"}  # of all runs, and of the paper alone
+
+
+def bench_of(root: Path, *kinds: str) -> Benchmark:
+    """The paper's config with the data sets of these kinds only, of which nothing is finished."""
+    config = copy.deepcopy(CONFIG) | {"partial": True, "results": str(root)}
+    config["datasets"] = {
+        group: [name for name in names if REGISTRY[name].kind in kinds][:2]
+        for group, names in config["datasets"].items()
+    }
+    for entry in [*config["tables"].values(), *config["figures"].values()]:
+        if isinstance(entry["datasets"], list):
+            groups = [n for n in entry["datasets"] if n in config["datasets"]]
+            single = [n for n in entry["datasets"] if n not in groups and REGISTRY[n].kind in kinds]
+            entry["datasets"] = groups + single
+    return Benchmark(config, REGISTRY, fixed=said_by_tables("PAIRS"))
+
+
+def make_tables(bench: Benchmark, root: Path) -> dict[str, dict[str, str]]:
+    """The texts of all tables in all forms; table 7 first, which others read."""
+    for name in ("table7", *(t for t in TABLES if t != "table7")):
+        ask = table_ask(bench, name)
+        output = {form: f"{root}/tables/{name}.{ending}" for form, ending in FORMS.items()}
+        make_table(name, Ask(**ask.plain()), about_cells(bench, ask.cells), [], output)
+    return {
+        name: {f: (root / "tables" / f"{name}.{e}").read_text() for f, e in FORMS.items()}
+        for name in TABLES
+    }
+
+
+@pytest.mark.parametrize(
+    ("kinds", "empty"),
+    [
+        (("tabular",), OF_IMAGES),
+        (("vision",), OF_TABLES),
+        ((), set(TABLES) - NEITHER),
+    ],
+    ids=["tables only", "images only", "nothing"],
+)
+def test_a_table_without_a_data_set_says_why_in_every_form(tmp_path, kinds, empty):
+    texts = make_tables(bench_of(tmp_path, *kinds), tmp_path)
+    told = {name for name in TABLES if "There is nothing to show" in texts[name]["json"]}
+    assert told == empty
+    for name in told:
+        document = json.loads(texts[name]["json"])
+        assert "names no data set" in document["caption"] and "'tables." in document["caption"]
+        assert "names no data set" in texts[name]["html"]
+        assert "names no data set" in texts[name]["markdown"]
+        assert "names no data set" in texts[name]["latex"]
+        assert list(csv.DictReader(texts[name]["csv"].splitlines())) == []
+    page = tmp_path / "page.html"
+    documents = [str(tmp_path / "tables" / f"{name}.json") for name in TABLES]
+    run = {"config": CONFIG, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
+    make_page(documents, [], [], run, ROOT, str(page))
+    assert page.read_text().count("There is nothing to show") >= len(told)
+
+
+def test_the_reason_names_the_key_and_the_group(tmp_path):
+    bench = bench_of(tmp_path, "tabular")
+    assert table_ask(bench, "table1").more["empty"] == (
+        "There is nothing to show: the config key 'tables.table1.datasets' names no data set, "
+        "since the group vision is empty."
+    )
+    bench.config["tables"]["table1"]["datasets"] = []
+    assert table_ask(bench, "table1").more["empty"].endswith("names no data set.")
+
+
+def test_a_figure_without_a_data_set_says_why(tmp_path):
+    bench = bench_of(tmp_path)
+    for name in ("figure2", "figure3", "figure4", "densities", "critical_difference"):
+        ask = figure_ask(bench, name)
+        assert ask.module == "iunet.figures.empty" and ask.inputs() == []
+    output = {form: str(tmp_path / f"figure2.{form}") for form in ("png", "pdf", "csv", "json")}
+    make_figure("figure2", figure_ask(bench, "figure2").plain(), output)
+    assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
+    assert "'figures.figure2.datasets' names no data set" in (tmp_path / "figure2.csv").read_text()
+
+
+def test_the_workflow_plans_without_images(workdir):
+    changes = {
+        "datasets": {"vision": []},
+        "tables": {t: {"datasets": ["wine"]} for t in ("table3", "table4")},
+        "figures": {"figure4": {"datasets": ["wine"]}},
+        "stand_ins": {"cifar10": "wine"},
+    }
+    plan = workdir.plan(**changes)
+    assert plan.counts["split_images"] == 0 and plan.counts["split_table"] == 1
+    assert plan.counts["table"] == len(TABLES) and plan.counts["page"] == 1
