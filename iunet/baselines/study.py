@@ -92,8 +92,8 @@ def run_trials(
         if isinstance(ended, KeyboardInterrupt):
             raise
         raise UserError(
-            f"The study {study.study_name} was asked to stop (SIGTERM). Its finished trials stay in "
-            "the journal, and it continues from there when it is started again."
+            f"The study {study.study_name} was asked to stop (SIGTERM). Its finished trials stay "
+            "in the journal, and it continues from there when it is started again."
         ) from None
 
 

@@ -15,6 +15,7 @@ import logging
 import os
 import platform
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
@@ -69,10 +70,7 @@ def _locked(path: Path) -> IO | None:
         file = path.open("a+")
     except OSError as error:
         explain_full_disk(error, path)
-        raise UserError(
-            f"Nothing can be written to {path.parent} ({error.strerror}: {path.name}). Make the "
-            "folder writable, or set `results` in the config to another one."
-        ) from error
+        raise _unwritable(path.parent, error.strerror) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -94,6 +92,20 @@ def _locked(path: Path) -> IO | None:
         explain_full_disk(error, path)
         raise
     return file
+
+
+def refuse_unwritable(paths: Iterable[str | Path]) -> None:
+    """Name the first folder of these files that exists and takes no file."""
+    for folder in dict.fromkeys(Path(path).parent for path in paths):
+        if folder.is_dir() and not os.access(folder, os.W_OK):
+            raise _unwritable(folder, "it is read-only")
+
+
+def _unwritable(folder: Path, why: str) -> UserError:
+    return UserError(
+        f"Nothing can be written to {folder} ({why}). Make the folder writable, or set `results` in "
+        "the config to another one, and run the same command again."
+    )
 
 
 def _is_at(file: IO, path: Path) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from iunet.errors import UserError
 from iunet.machine import run_lock
-from iunet.machine.run_lock import lock_path, lock_run, release
+from iunet.machine.run_lock import lock_path, lock_run, refuse_unwritable, release
 
 HOLDER = """
 import sys
@@ -103,6 +103,15 @@ def test_a_folder_that_takes_no_lock_is_named(output, monkeypatch, number, said)
     monkeypatch.setattr(run_lock.Path, "open", refuse)
     with pytest.raises(UserError, match=f"{said}.*{output.parent}"):
         lock_run(output, wait_s=0)
+
+
+def test_read_only_folders_are_named_before_anything_runs(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    files = [tmp_path / "there" / "a.json", tmp_path / "not" / "yet" / "b.json"]
+    refuse_unwritable(files)
+    monkeypatch.setattr(run_lock.os, "access", lambda path, _: path.name != "there")
+    with pytest.raises(UserError, match=f"Nothing can be written to {tmp_path}/there"):
+        refuse_unwritable(files)
 
 
 def test_a_file_system_without_locks_is_warned_of(output, monkeypatch, caplog):

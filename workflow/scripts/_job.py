@@ -51,6 +51,7 @@ def start(script: dict[str, Any]) -> Any:
         handlers=[file] if SHOWS_FAILURES in os.environ and not by_hand else [file, terminal],
         force=True,
     )
+    logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
     sys.excepthook = _report
     if watched and "iunet.training.support.progress" in sys.modules:
         sys.modules["iunet.training.support.progress"].show_progress_bar = True

@@ -43,7 +43,7 @@ class Stop:
 
 
 class Terminated(BaseException):
-    """SIGTERM where there is nothing to finish first; no `except Exception` takes it for an error."""
+    """SIGTERM where nothing has to be finished first; `except Exception` does not catch it."""
 
 
 @contextlib.contextmanager
