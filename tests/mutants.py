@@ -2,11 +2,11 @@
 
     python tests/mutants.py [--ci] [--jobs 2] [WORD …]
 
-`tests/mutants.yaml` lists them: a file, the text to replace, its replacement, and the tests of which
-one must fail. They are tried on a copy of the tree. A mutant survives if its tests pass; then a test
-is missing. The program fails if one survives, if its text is not in the file exactly once, or if its
-tests cannot be run. `--ci` tries the fixed dozen that is marked so, a WORD those whose file or
-reason contains it.
+`tests/mutants.yaml` lists them: a file, the text to replace, its replacement, and the tests of
+which one must fail. They are tried on a copy of the tree. A mutant survives if its tests pass; then
+a test is missing. The program fails if one survives, if its text is not in the file exactly once,
+or if its tests cannot be run. `--ci` tries the fixed dozen that is marked so, a WORD those whose
+file or description contains it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def main() -> int:
 
 
 def unchanged_tests_pass(mutants: list[Mutant], folder: Path) -> bool:
-    """Else a mutant might seem killed by a test that fails anyway. (In CI they have just passed.)"""
+    """Else a mutant might seem killed by a test that fails anyway. (In CI they just passed.)"""
     every = sorted({test for mutant in mutants for test in mutant.tests})
     log = folder / "unchanged.log"
     passed = run_tests(own_tree(folder), every, log) == PASSED

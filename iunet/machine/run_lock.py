@@ -103,8 +103,8 @@ def refuse_unwritable(paths: Iterable[str | Path]) -> None:
 
 def _unwritable(folder: Path, why: str) -> UserError:
     return UserError(
-        f"Nothing can be written to {folder} ({why}). Make the folder writable, or set `results` in "
-        "the config to another one, and run the same command again."
+        f"Nothing can be written to {folder} ({why}). Make the folder writable, or set `results` "
+        "in the config to another one, and run the same command again."
     )
 
 

@@ -68,7 +68,7 @@ class Flow:
         return [snakemake, "--snakefile", str(ROOT / "Snakefile"), *arguments]
 
     def start(self, log: Path, prefix: list[str] = ()) -> Start:
-        """All artifacts are asked for, so that a deleted one is made again though nobody needs it."""
+        """All artifacts are asked for, so that a deleted one is made again in any case."""
         asked = self.command("--cores", "2", *self.outputs, *self.options)
         with log.open("w") as out:
             process = subprocess.Popen(
@@ -119,7 +119,7 @@ class Start:
         return self.log.read_text(errors="replace")
 
     def watch(self, trouble: Trouble, rng: Random) -> int | None:
-        """Wait for the end; strike after some job has begun. None if it hangs, else the exit code."""
+        """Wait for the end; strike after some job has begun. The exit code; None if it hangs."""
         end = time.monotonic() + LONGEST_S
         jobs, delay = rng.randint(1, 3), rng.uniform(0, 1.5)
         seen: set[tuple[Path, int]] = set()
