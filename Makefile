@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test lint format cost study publish dag docs lock clean
+.PHONY: help setup demo test mutants faults lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -37,6 +37,12 @@ demo: $(READY)  ## run the workflow on embedded data, without a network, into re
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"
 	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+
+mutants: $(READY)  ## are wrong lines of science caught by the tests? (ARGS="--ci" for a dozen)
+	@$(BIN)/python tests/mutants.py $(ARGS)
+
+faults: $(READY)  ## 100 random faults, about an hour (Linux; ARGS="--faults 10" for a try)
+	@$(BIN)/python tests/faults $(ARGS)
 
 lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
 	@echo "==> ruff"

@@ -27,6 +27,7 @@ from optuna.trial import FrozenTrial, TrialState
 from iunet.artifacts import read_json, write_json, write_text
 from iunet.baselines.learner import Attempt
 from iunet.errors import UserError, one_line
+from iunet.training.support.signals import Terminated, raising_at_sigterm
 
 log = logging.getLogger(__name__)
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -80,8 +81,31 @@ def run_trials(
 ) -> int:
     """Make trials until the budget is spent; the number that this call made.
 
-    `marker` is a file that tells, after a kill, which trial the worker was in.
+    `marker` is a file that tells, after a kill, which trial the worker was in. SIGTERM, by which
+    schedulers end a job at its time limit, is no kill.
     """
+    try:
+        with raising_at_sigterm():
+            return _run_trials(study, suggest, try_out, budget, seed, marker, worker)
+    except (Terminated, KeyboardInterrupt) as ended:
+        _take_back_start(marker)
+        if isinstance(ended, KeyboardInterrupt):
+            raise
+        raise UserError(
+            f"The study {study.study_name} was asked to stop (SIGTERM). Its finished trials stay "
+            "in the journal, and it continues from there when it is started again."
+        ) from None
+
+
+def _run_trials(
+    study: optuna.Study,
+    suggest: Callable[[optuna.Trial], dict[str, Any]],
+    try_out: Callable[[dict[str, Any]], Attempt],
+    budget: Budget,
+    seed: int,
+    marker: Path,
+    worker: int,
+) -> int:
     sampling = optuna.create_study(direction="maximize")  # in memory: asking costs no file access
     known, made = 0, 0
     while True:
@@ -169,6 +193,15 @@ def _killed_twice(marker: Path, study: str, own: int) -> bool:
     if starts < 2:
         write_json(marker, {**trial, "starts": starts + 1})
     return starts >= 2
+
+
+def _take_back_start(marker: Path) -> None:
+    """The trial that was begun last was not killed."""
+    begun = read_json(marker) if marker.exists() else {}
+    if begun.get("starts", 0) > 1:
+        write_json(marker, {**begun, "starts": begun["starts"] - 1})
+    else:
+        marker.unlink(missing_ok=True)
 
 
 # ---- what a study came to

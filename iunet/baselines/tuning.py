@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iunet.artifacts import read_json, write_json
+from iunet.artifacts import explain_full_disk, read_json, write_json
 from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
 from iunet.errors import UserError
@@ -54,19 +56,29 @@ def tune(
     started = time.monotonic()
     module = learner_module(method)
     learner = module.Learner(Table(inputs), settings, machine)
-    study = open_study(journal, study_name)
-    made = run_trials(
-        study,
-        module.suggest,
-        lambda parameters: learner.try_out(parameters, seed),
-        Budget(**budget),
-        seed,
-        Path(journal).with_name(f"worker{worker}.begun"),
-        worker,
-    )
+    with _writing(journal):
+        made = run_trials(
+            open_study(journal, study_name),
+            module.suggest,
+            lambda parameters: learner.try_out(parameters, seed),
+            Budget(**budget),
+            seed,
+            Path(journal).with_name(f"worker{worker}.begun"),
+            worker,
+        )
     total_s = time.monotonic() - started
     content = {"study": study_name, "worker": worker, "trials_made": made, "seconds": total_s}
     write_json(output, content)
+
+
+@contextlib.contextmanager
+def _writing(journal: str) -> Iterator[None]:
+    """Optuna writes it, and does not say where there was no space."""
+    try:
+        yield
+    except OSError as error:
+        explain_full_disk(error, journal)
+        raise
 
 
 def summarise_study(
@@ -79,7 +91,8 @@ def summarise_study(
 ) -> None:
     from iunet.baselines.study import Budget, open_study, summarise
 
-    study = open_study(journal, study_name)
+    with _writing(journal):
+        study = open_study(journal, study_name)
     facts = {**facts, "study": study_name, "settings": settings}
     summarise(study, facts, Budget(**budget), output)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
@@ -11,9 +10,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from compare import different_results, results_but_times
 from conftest import Workdir
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,8 +33,6 @@ OPTIONS = ("--configfile", "config/test.yaml", "table.yaml")
 # Ask soon whether jobs have ended; and a GPU for training, though it uses none here.
 SLURM = ("--profile", str(PROFILE), "--slurm-init-seconds-before-status-checks", "2")
 GPU = ("--set-resources", "supernet:gpu=1")
-
-TIMES = ("times", "environment", "seconds", "fit_seconds")
 
 
 @pytest.fixture(scope="module")
@@ -81,27 +78,6 @@ def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds
         time.sleep(0.1)
 
 
-def results(workdir: Workdir) -> dict[str, Any]:
-    """Every artifact but logs, benchmarks and journals; of JSON and trials all but times."""
-    root = workdir.path / "results" / "test"
-    found = {}
-    for path in sorted(root.rglob("*")):
-        name = str(path.relative_to(root))
-        if path.is_dir() or name.startswith(("logs/", "benchmarks/")) or path.suffix == ".journal":
-            continue
-        if path.suffix == ".json":
-            content = json.loads(path.read_text())
-            for checksum in ("content", "files"):  # of times, too
-                content["made_by"].pop(checksum, None)
-            found[name] = {k: v for k, v in content.items() if k not in TIMES}
-        elif path.name == "trials.csv":
-            rows = csv.DictReader(path.read_text().splitlines())
-            found[name] = [{k: v for k, v in row.items() if k not in TIMES} for row in rows]
-        else:
-            found[name] = path.read_bytes()
-    return found
-
-
 def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_path):
     local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
     local.run(*TARGETS, *OPTIONS)
@@ -128,9 +104,8 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
     assert 3 <= output.count("has been submitted with SLURM jobid") <= 15
     report = json.loads((checkpoint.parent / "supernet.json").read_text())
     assert report["times"]["resumed_at"] and not checkpoint.exists()
-    ours, theirs = results(remote), results(local)
-    assert ours.keys() == theirs.keys()
-    assert [name for name in ours if ours[name] != theirs[name]] == []
+    ours, theirs = (results_but_times(w.path / "results" / "test") for w in (remote, local))
+    assert different_results(ours, theirs) == []
 
 
 def test_a_partition_that_does_not_exist(slurm, tmp_path):

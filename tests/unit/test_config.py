@@ -219,6 +219,14 @@ def test_methods_are_those_of_the_spec():
     assert points["scl"] == (1, "scl")
 
 
+@pytest.mark.parametrize("name", ["config", "demo", "test"])
+def test_figure2_has_every_objective(name):
+    """Of `scl` it shows a decoder that is trained for it alone: small runs are to show it too."""
+    figure = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())["figures"]["figure2"]
+    methods = [CONFIG["methods"][method] for method in figure["methods"]]
+    assert {method["objective"] for method in methods} == {"sup", "scl", "ilo"}
+
+
 def test_tables_take_a_group_or_a_list():
     vision = ["cifar10", "cifar100", "svhn"]
     assert datasets_named(CONFIG, "vision", "a key") == vision

@@ -161,6 +161,32 @@ def test_a_trial_that_kills_its_worker_twice_is_given_up(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("ends_by", [signal.SIGTERM, signal.SIGINT])
+def test_ends_by_sigterm_are_no_kills(tmp_path, ends_by):
+    """So end the time limits of schedulers. One kill before and one after are two kills."""
+
+    class Killed(BaseException):
+        pass
+
+    def killed(parameters):
+        raise Killed
+
+    def stopped(parameters):
+        signal.raise_signal(ends_by)
+
+    ended = UserError if ends_by == signal.SIGTERM else KeyboardInterrupt
+    for _ in range(3):
+        with pytest.raises(ended, match="asked to stop" if ended is UserError else None):
+            search(tmp_path, 2, stopped)
+    assert not (tmp_path / "worker0.begun").exists()
+    for attempt, error in ((killed, Killed), (stopped, ended), (killed, Killed)):
+        with pytest.raises(error):
+            search(tmp_path, 2, attempt)
+    first, second = search(tmp_path, 2)
+    assert first.user_attrs["reason"] == KILLED_TWICE and second.value is not None
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
 PROGRAM = """
 import sys, time
 sys.path.insert(0, {tests!r})

@@ -2,6 +2,7 @@
 
 from iunet.machine import cluster, resources
 from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
+from iunet.machine.run_lock import refuse_unwritable
 from iunet.runs.costs import Costs
 
 DEVICE = resolve_device(config["device"])
@@ -42,6 +43,12 @@ def job_group(stage):
 
 def check_before_start():
     """What would fail only when the first job starts, or for ever in a queue, is said at once."""
+    try:
+        refuse_unwritable(
+            str(path) for job in workflow.dag.needrun_jobs() for path in (*job.output, *job.log)
+        )
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
     jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs()}  # one of each rule
     if any("gpu" in job.rule.resources for job in jobs.values()):
         training_gpus(None)

@@ -25,6 +25,7 @@ from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
 from iunet.machine.device import resolve_device  # noqa: E402
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
+from iunet.machine.run_lock import lock_path, lock_run  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
 from iunet.terminal import SHOWS_FAILURES  # noqa: E402
 
@@ -53,9 +54,11 @@ def start(script: dict[str, Any]) -> Any:
         handlers=[file, terminal],
         force=True,
     )
+    logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
     sys.excepthook = _report
     if watched and "iunet.training.support.progress" in sys.modules:
         sys.modules["iunet.training.support.progress"].show_progress_bar = True
+    lock_run(snakemake.output[0])
     _check_and_sign(snakemake)
     return snakemake
 
@@ -80,9 +83,13 @@ def _code(snakemake: Any) -> dict[str, list[str]]:
 
 
 def _log_mode(snakemake: Any) -> str:
-    """What is resumed, a training or a study, goes on with its log; all else starts a new one."""
-    folder = Path(snakemake.output[0]).parent
-    return "a" if [*folder.glob("*.checkpoint"), *folder.glob("*.begun")] else "w"
+    """What is resumed, a training or a study, goes on with its log; all else starts a new one.
+
+    A lock may be a process's that still writes to the log.
+    """
+    output = Path(snakemake.output[0])
+    left = [*output.parent.glob("*.checkpoint"), *output.parent.glob("*.begun")]
+    return "a" if left or lock_path(output).exists() else "w"
 
 
 def run_name(snakemake: Any) -> str:

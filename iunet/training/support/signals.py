@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 
 from iunet.errors import UserError
 
@@ -38,3 +40,24 @@ class Stop:
                 f"Run {run} was asked to stop (SIGTERM). It is saved after epoch {epoch} and "
                 "continues from there when it is started again."
             )
+
+
+class Terminated(BaseException):
+    """SIGTERM where nothing has to be finished first; `except Exception` does not catch it."""
+
+
+@contextlib.contextmanager
+def raising_at_sigterm() -> Iterator[None]:
+    """Inside, SIGTERM is an exception, so that the process can tidy up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(*_) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

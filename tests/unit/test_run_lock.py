@@ -1,0 +1,124 @@
+"""A run belongs to one process; a process that is dead keeps nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+
+from iunet.errors import UserError
+from iunet.machine import run_lock
+from iunet.machine.run_lock import lock_path, lock_run, refuse_unwritable, release
+
+HOLDER = """
+import sys
+from iunet.machine.run_lock import lock_run
+lock_run(sys.argv[1])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "seed0" / "supernet.safetensors"
+
+
+@pytest.fixture
+def holder(output):
+    """Another process that makes the output, until its input is closed."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, output], **pipes)
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_process_is_refused_by_name(output, holder):
+    with pytest.raises(UserError) as refused:
+        lock_run(output, wait_s=0)
+    for part in (str(output), f"process {holder.pid} on ", "run the same command again"):
+        assert part in str(refused.value)
+
+
+def test_a_second_process_waits_for_the_first(output, holder, monkeypatch, caplog):
+    monkeypatch.setattr(run_lock.time, "sleep", lambda _: holder.communicate())
+    with caplog.at_level("INFO"):
+        lock_run(output, wait_s=600)
+    assert f"is being made by process {holder.pid}" in caplog.text
+    assert lock_path(output).read_text().startswith(f"process {os.getpid()} on ")
+    release(output)
+
+
+def test_the_lock_of_a_killed_process_is_none(output, holder):
+    holder.kill()
+    holder.wait()
+    assert lock_path(output).exists()
+    lock_run(output, wait_s=0)
+    release(output)
+    assert list(output.parent.iterdir()) == []
+
+
+def test_a_process_that_ends_leaves_no_lock_behind(output, holder):
+    holder.communicate()
+    assert list(output.parent.iterdir()) == []
+
+
+def test_other_outputs_of_the_folder_are_free(output, holder):
+    """As the workers of a study."""
+    other = output.with_name("worker1.json")
+    lock_run(other, wait_s=0)
+    release(other)
+
+
+def test_a_lock_that_is_removed_between_two_calls_is_taken_anew(output, monkeypatch):
+    real, calls = run_lock.fcntl.flock, []
+
+    def flock(file, how):
+        real(file, how)
+        if not calls:
+            lock_path(output).unlink()  # its owner ends here
+        calls.append(how)
+
+    monkeypatch.setattr(run_lock.fcntl, "flock", flock)
+    lock_run(output, wait_s=0)
+    assert len(calls) == 2 and lock_path(output).exists()
+    release(output)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.EROFS, "Nothing can be written to"), (errno.ENOSPC, "No space left to write")],
+)
+def test_a_folder_that_takes_no_lock_is_named(output, monkeypatch, number, said):
+    output.parent.mkdir()
+
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(run_lock.Path, "open", refuse)
+    with pytest.raises(UserError, match=f"{said}.*{output.parent}"):
+        lock_run(output, wait_s=0)
+
+
+def test_read_only_folders_are_named_before_anything_runs(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    files = [tmp_path / "there" / "a.json", tmp_path / "not" / "yet" / "b.json"]
+    refuse_unwritable(files)
+    monkeypatch.setattr(run_lock.os, "access", lambda path, _: path.name != "there")
+    with pytest.raises(UserError, match=f"Nothing can be written to {tmp_path}/there"):
+        refuse_unwritable(files)
+
+
+def test_a_file_system_without_locks_is_warned_of(output, monkeypatch, caplog):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(run_lock.fcntl, "flock", refuse)
+    lock_run(output, wait_s=0)
+    release(output)
+    assert "this file system has no locks" in caplog.text
