@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test lint format cost study publish dag docs lock clean
+.PHONY: help setup demo test checks lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -37,6 +37,9 @@ demo: $(READY)  ## run the workflow on embedded data, without a network, into re
 test: $(READY)  ## run all tests
 	@echo "==> running the tests on $(CORES) cores"
 	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+
+checks: $(READY)  ## scikit-learn's checks of the classifier with its default settings (long)
+	@$(BIN)/python tests/helpers/estimator_checks.py
 
 lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
 	@echo "==> ruff"

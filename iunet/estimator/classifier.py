@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -29,7 +28,7 @@ from iunet.errors import DataError, UserError
 from iunet.estimator.columns import array_names, categorical_names, conform, to_frame
 from iunet.estimator.ensemble import Ensemble
 from iunet.estimator.fitting import Recipe, Subnetwork, fit_rows
-from iunet.estimator.parameters import check_parameters
+from iunet.estimator.parameters import check_parameters, weights_of
 from iunet.estimator.session import borrowed_torch
 from iunet.method.connections import cut_off_at, used_inputs
 from iunet.method.masks import expand_weights
@@ -230,7 +229,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             fitted, part = self._fit_columns(frame, _outputs_of(classes)[codes])
             seed = self._seed()
             with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
-                weighted = self._weights(classes, labels, sample_weight, device)
+                weighted = self._weights(classes, sample_weight, device)
                 part = Part(part.raw.to(device), part.labels.to(device))
                 preprocessing = {"kind": "tabular", **fitted.to_json()}
                 recipe = self._recipe(seed)
@@ -255,11 +254,10 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _weights(self, classes, labels, sample_weight, device) -> LossWeights:
+    def _weights(self, classes, sample_weight, device) -> LossWeights:
         of_classes = of_samples = None
-        if self.class_weight is not None and self.class_weight != "balanced":
-            by_class = compute_class_weight(self.class_weight, classes=classes, y=labels)
-            in_order = by_class[np.argsort(_outputs_of(classes))]
+        if isinstance(self.class_weight, dict):
+            in_order = weights_of(classes, self.class_weight)[np.argsort(_outputs_of(classes))]
             of_classes = torch.tensor(in_order, dtype=torch.float32, device=device)
         if sample_weight is not None:
             of_samples = torch.tensor(sample_weight, dtype=torch.float32, device=device)

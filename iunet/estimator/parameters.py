@@ -6,6 +6,8 @@ import math
 import numbers
 from typing import Any
 
+import numpy as np
+
 from iunet.errors import DataError, nearest
 
 WHOLE = {  # parameter → its least value
@@ -59,6 +61,24 @@ def check_parameters(estimator: Any) -> None:
         _refuse("class_weight", weight, "a dictionary, 'balanced' or None")
     if isinstance(estimator.random_state, numbers.Integral) and estimator.random_state < 0:
         _refuse("random_state", estimator.random_state, "at least 0")
+
+
+def weights_of(classes: np.ndarray, given: dict[Any, float]) -> np.ndarray:
+    """The parameter `class_weight` by class; a class that it does not name has weight 1."""
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown and set(labels) - set(given):  # of a class that these rows lack, it is no mistake
+        raise DataError(
+            f"The parameter 'class_weight' names the class {unknown[0]!r}, which is not among "
+            f"{labels}."
+        )
+    weights = np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
+    if not np.isfinite(weights).all() or (weights <= 0).any():
+        raise DataError(
+            f"The parameter 'class_weight' is {given}, but weights are above 0: leave rows of a "
+            "class out instead."
+        )
+    return weights
 
 
 def _refuse(name: str, value: Any, allowed: str) -> None:

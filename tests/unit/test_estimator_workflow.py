@@ -87,7 +87,9 @@ class Stages:
 
     def train(self) -> None:
         config, where = self.config, self.where
-        supernet = {key: self.file(f"supernet-{key}") for key in ("weights", "histograms", "report")}
+        supernet = {
+            key: self.file(f"supernet-{key}") for key in ("weights", "histograms", "report")
+        }
         train_supernet(
             self.inputs(),
             supernet,
