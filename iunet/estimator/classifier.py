@@ -392,6 +392,15 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
 
         return load_model(cls, folder)
 
+    def export(self, folder: str | Path) -> dict[str, Any]:
+        """Write a compact file, ONNX and a report for other programs; what the report says.
+
+        Needs the extra `export` (pip install 'iunet-bench[export]').
+        """
+        from iunet.deploy.export import export_model
+
+        return export_model(self._model(), folder)
+
     def plot_history(self, ax=None):
         """The losses of both trainings over the epochs (matplotlib)."""
         from iunet.estimator.plots import plot_history

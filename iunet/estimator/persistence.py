@@ -29,13 +29,17 @@ DESCRIPTION, WEIGHTS = "model.json", "weights.safetensors"
 LABELS = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}  # by kind of NumPy's
 
 
+def is_model(folder: str | Path) -> bool:
+    return (Path(folder) / DESCRIPTION).is_file()
+
+
 # ---- save
 
 
 def save_model(model: Any, folder: str | Path) -> None:
     """Write beside `folder` and rename: it is the old model, the whole new one, or none."""
     folder = Path(folder)
-    _refuse_other_folder(folder)
+    refuse_other_folder(folder)
     text = json.dumps(describe(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     arrays = {f"mask/{name}": bits for name, bits in pack_masks(model.masks_).items()}
     for i, member in enumerate(model._members):
@@ -55,7 +59,7 @@ def save_model(model: Any, folder: str | Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _refuse_other_folder(folder: Path) -> None:
+def refuse_other_folder(folder: Path) -> None:
     """Only a model, or an empty folder, is replaced."""
     if folder.is_dir():
         others = sorted({path.name for path in folder.iterdir()} - {DESCRIPTION, WEIGHTS})
