@@ -9,7 +9,7 @@ import argparse
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iunet import __version__
 from iunet.artifacts import write_text
@@ -67,7 +67,6 @@ def _add_fit(commands) -> None:
         description="Train on all rows of a CSV, TSV or Parquet file and save the model. The "
         "settings are the paper's; columns of text are categories, all others numbers.",
         epilog="Example: iunet fit customers.csv --target label --categorical zip_code --out model",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     fit.add_argument("data", type=Path, help="CSV, TSV or Parquet file with a header")
     fit.add_argument("--target", required=True, help="the column to predict")
@@ -82,22 +81,20 @@ def _add_fit(commands) -> None:
     fit.add_argument(
         "--leave-out", nargs="+", default=[], metavar="COLUMN", help="columns not to use, as an id"
     )
-    fit.add_argument("--ratio", type=float, default=8, help="1 of so many weights is kept")
-    fit.add_argument(
-        "--structure",
-        choices=("weight", "unit"),
-        default="weight",
-        help="prune single weights, or whole units",
-    )
+    _add_option(fit, "--ratio", 8, "1 of so many weights is kept", type=float)
+    pruned = "prune single weights, or whole units"
+    _add_option(fit, "--structure", "weight", pruned, choices=("weight", "unit"))
     fit.add_argument(
         "--balanced", action="store_true", help="weigh every class alike, however rare it is"
     )
-    fit.add_argument("--seed", type=int, default=0, help="of everything random")
-    fit.add_argument("--threads", type=int, default=1, help="of torch on a CPU")
-    fit.add_argument(
-        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="to train on"
-    )
+    _add_option(fit, "--seed", 0, "of everything random", type=int)
+    _add_option(fit, "--threads", 1, "of torch on a CPU", type=int)
+    _add_option(fit, "--device", "auto", "to train on", choices=("auto", "cpu", "cuda"))
     fit.set_defaults(run=run_fit)
+
+
+def _add_option(to: argparse.ArgumentParser, name: str, default: Any, text: str, **how) -> None:
+    to.add_argument(name, default=default, help=f"{text} (default: {default})", **how)
 
 
 def _add_predict(commands) -> None:
