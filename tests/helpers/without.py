@@ -4,11 +4,14 @@ from __future__ import annotations
 
 HIDDEN = """
 import sys
-class Hidden:
-    def find_spec(self, name, *_):
-        if name.split(".")[0] in {names}:
-            raise ModuleNotFoundError(f"No module named '{{name}}'", name=name)
-sys.meta_path.insert(0, Hidden())
+class Hiding:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+    def find_spec(self, name, *where):
+        return None if name.split(".")[0] in {names} else self.finder.find_spec(name, *where)
+sys.meta_path[:] = map(Hiding, sys.meta_path)
 """
 
 
