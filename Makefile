@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test mutants faults lint format cost study publish dag docs lock clean
+.PHONY: help setup demo test mutants faults checks lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -43,6 +43,9 @@ mutants: $(READY)  ## are wrong lines of science caught by the tests? (ARGS="--c
 
 faults: $(READY)  ## 100 random faults, about an hour (Linux; ARGS="--faults 10" for a try)
 	@$(BIN)/python tests/faults $(ARGS)
+
+checks: $(READY)  ## scikit-learn's checks of the classifier with its default settings (long)
+	@$(BIN)/python tests/helpers/estimator_checks.py
 
 lint: $(READY)  ## check style and workflow: ruff, snakefmt, snakemake --lint
 	@echo "==> ruff"

@@ -9,6 +9,10 @@ class UserError(Exception):
     """
 
 
+class DataError(UserError, ValueError):
+    """Likewise, of data that were handed over in a program: other libraries raise ValueErrors."""
+
+
 def one_line(error: BaseException, limit: int = 300) -> str:
     """The text of a library's exception on one line, for use inside a `UserError`."""
     text = " ".join(str(error).split()) or type(error).__name__

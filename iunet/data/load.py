@@ -41,8 +41,12 @@ def load_part(path: str | Path, device: torch.device) -> Part:
     tensors = read_tensors(path, device)
     if "images" in tensors:
         return Part(tensors["images"], tensors["labels"])
-    raw = torch.cat([tensors["numeric"], tensors["categorical"].float()], dim=1)
-    return Part(raw, tensors["labels"])
+    return table_part(tensors["numeric"], tensors["categorical"], tensors["labels"])
+
+
+def table_part(numeric: Tensor, codes: Tensor, labels: Tensor) -> Part:
+    """Rows of a table, as `iunet.data.preprocess.apply_preprocessing` gives them."""
+    return Part(torch.cat([numeric, codes.float()], dim=1), labels)
 
 
 class TabularInputs:

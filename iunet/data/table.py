@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,15 +50,21 @@ def clean_table(dataset: str, raw: RawTable) -> CleanTable:
     frame = raw.frame
     _check_shape(dataset, frame, raw)
     target, classes = _clean_target(dataset, frame[raw.target])
+    features, columns = clean_features(dataset, frame.drop(columns=raw.target), raw.categorical)
+    table = features.append_column(raw.target, target)
+    return CleanTable(table, raw.target, columns, classes)
+
+
+def clean_features(
+    dataset: str, frame: pd.DataFrame, categorical: Collection[str]
+) -> tuple[pa.Table, list[dict[str, Any]]]:
+    """The features as checked columns, and what is known of each of them."""
     arrays, columns = [], []
     for name in frame.columns:
-        if name != raw.target:
-            array, description = _clean_feature(dataset, frame[name], name in raw.categorical)
-            arrays.append(array)
-            columns.append(description)
-    names = [column["name"] for column in columns]
-    table = pa.Table.from_arrays([*arrays, target], names=[*names, raw.target])
-    return CleanTable(table, raw.target, columns, classes)
+        array, description = _clean_feature(dataset, frame[name], name in categorical)
+        arrays.append(array)
+        columns.append(description)
+    return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns
 
 
 def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
@@ -108,7 +115,7 @@ def _clean_target(
     codes, levels = encode_levels(column)
     counts = np.bincount(codes, minlength=len(levels))
     classes = [{"name": level, "count": int(n)} for level, n in zip(levels, counts, strict=True)]
-    return _dictionary(codes, levels), classes
+    return dictionary_array(codes, levels), classes
 
 
 def _is_continuous(column: pd.Series) -> bool:
@@ -126,7 +133,7 @@ def _clean_feature(
     if kind == "categorical":
         codes, levels = encode_levels(column)
         description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
-        return _dictionary(codes, levels), {"name": column.name, "kind": kind, **description}
+        return dictionary_array(codes, levels), {"name": column.name, "kind": kind, **description}
     if column.dtype == object:  # decimals, or integers beyond 64 bits
         column = column.astype("float64")
     if isinstance(column.dtype, pd.SparseDtype):
@@ -204,6 +211,6 @@ def _natural_order(level: str) -> tuple:
     return tuple((1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p), level
 
 
-def _dictionary(codes: np.ndarray, levels: list[str]) -> pa.DictionaryArray:
+def dictionary_array(codes: np.ndarray, levels: list[str]) -> pa.DictionaryArray:
     indices = pa.array(codes, type=pa.int32(), mask=codes < 0)
     return pa.DictionaryArray.from_arrays(indices, pa.array(levels, type=pa.string()))

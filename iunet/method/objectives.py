@@ -15,12 +15,22 @@ OBJECTIVES = ("sup", "scl", "ilo")
 Parts = dict[str, Tensor]  # the terms of a loss, for the log
 
 
-def supervised_loss(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+def supervised_loss(
+    logits: Tensor,
+    labels: Tensor,
+    class_weights: Tensor | None = None,
+    sample_weights: Tensor | None = None,
+) -> Tensor:
     """L_sup: maximum likelihood of the labels, as a mean over the batch.
 
-    With `weights` of the classes it is their weighted mean.
+    With weights of the classes, or of the samples (all positive), it is the weighted mean.
     """
-    return F.cross_entropy(logits, labels, weights)
+    if sample_weights is None:
+        return F.cross_entropy(logits, labels, class_weights)
+    if class_weights is not None:
+        sample_weights = sample_weights * class_weights[labels]
+    losses = F.cross_entropy(logits, labels, reduction="none")
+    return (sample_weights * losses).sum() / sample_weights.sum()
 
 
 def balanced_class_weights(labels: Tensor, n_classes: int) -> Tensor:
@@ -29,14 +39,16 @@ def balanced_class_weights(labels: Tensor, n_classes: int) -> Tensor:
     return len(labels) / (n_classes * counts.float())
 
 
-def nce_loss(h: Tensor, h_g: Tensor, labels: Tensor) -> Tensor:
+def nce_loss(
+    h: Tensor, h_g: Tensor, labels: Tensor, sample_weights: Tensor | None = None
+) -> Tensor:
     """L_nce, equation 9: each sample close to its own transform, far from those of other classes.
 
         mean_i [ −cos(h_i, h_i^g) + log Σ_{j: y_j ≠ y_i} exp cos(h_i, h_j^g) ]
 
     Temperature 1; the positive is not in the denominator; negatives are the batch's transformed
     samples of other classes. An anchor without a negative is skipped, and a batch without any
-    contributes 0.
+    contributes 0. With weights of the samples the mean over the anchors is weighted by them.
     """
     cosine = F.normalize(h, dim=1) @ F.normalize(h_g, dim=1).T
     negative = labels[:, None] != labels[None, :]
@@ -46,7 +58,11 @@ def nce_loss(h: Tensor, h_g: Tensor, labels: Tensor) -> Tensor:
     counted = negative | ~usable[:, None]
     log_sum = cosine.masked_fill(~counted, float("-inf")).logsumexp(dim=1)
     terms = torch.where(usable, log_sum - cosine.diagonal(), 0.0)
-    return terms.sum() / usable.sum().clamp(min=1)
+    if sample_weights is None:
+        return terms.sum() / usable.sum().clamp(min=1)
+    counted_weights = torch.where(usable, sample_weights, 0.0).sum()
+    # Without any anchor the sum above is 0: over what it is divided does not matter.
+    return (sample_weights * terms).sum() / torch.where(usable.any(), counted_weights, 1.0)
 
 
 def supernet_loss(
@@ -57,18 +73,19 @@ def supernet_loss(
     objective: str,
     weight: float,
     class_weights: Tensor | None = None,
+    sample_weights: Tensor | None = None,
 ) -> tuple[Tensor, Parts]:
     """The loss of a supernet: L_sup (`sup`), L_nce (`scl`) or L_sup + λ L_nce (`ilo`, equation 6).
 
     `transformed` gives g(x); it is not called for `sup`.
     """
     if objective == "sup":
-        loss = supervised_loss(network(x), labels, class_weights)
+        loss = supervised_loss(network(x), labels, class_weights, sample_weights)
         return loss, {"sup": loss.detach()}
     with two_views(network):
         h, h_g = network.encoder(torch.cat([x, transformed()])).chunk(2)
-    nce = nce_loss(h, h_g, labels)
+    nce = nce_loss(h, h_g, labels, sample_weights)
     if objective == "scl":
         return nce, {"nce": nce.detach()}
-    sup = supervised_loss(network.decoder(h), labels, class_weights)
+    sup = supervised_loss(network.decoder(h), labels, class_weights, sample_weights)
     return sup + weight * nce, {"sup": sup.detach(), "nce": nce.detach()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -24,9 +24,19 @@ def mean_softmax(
     network: Network, members: Iterable[dict[str, Tensor]], inputs: Inputs, part: Part
 ) -> Tensor:
     """Probabilities of an ensemble: the mean softmax over the states of its members."""
+
+    def networks() -> Iterator[Network]:
+        for member in members:
+            network.load_state_dict(member)
+            yield network
+
+    return mean_softmax_of(networks(), inputs, part)
+
+
+def mean_softmax_of(networks: Iterable[Network], inputs: Inputs, part: Part) -> Tensor:
+    """Likewise, of networks that have their weights already."""
     total, n = 0.0, 0
-    for member in members:
-        network.load_state_dict(member)
+    for network in networks:
         total, n = total + predict(network, inputs, part).softmax(dim=1), n + 1
     return total / n
 

@@ -21,7 +21,7 @@ from iunet.artifacts import (
 )
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.method.masks import read_masks
-from iunet.method.objectives import balanced_class_weights, supervised_loss
+from iunet.method.objectives import supervised_loss
 from iunet.method.pruning import lottery_ticket
 from iunet.networks.network import (
     Network,
@@ -38,6 +38,7 @@ from iunet.training.schedule import Restarts
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
+from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 
 FRESH = (
     1_000_003  # beyond any seed of a config: the seed of fresh initial weights is so much larger
@@ -92,21 +93,21 @@ def fit_subnetwork(
     settings: FinetuneSettings,
     run: str = "finetune",
     checkpoint: Checkpoint | None = None,
+    weighted: LossWeights = UNWEIGHTED,
 ) -> Finetuned:
     """Train from `start`, keeping at zero what `masks` (0 and 1, by weight) prune."""
     train_part, inputs, valid = data.train, data.inputs, data.valid
     device = train_part.raw.device
     network.load_state_dict(start)
     half = in_half_precision(settings, device)
-    class_weights = None
-    if settings.class_weights == "balanced":
-        n_classes = network.decoder.out_features
-        class_weights = balanced_class_weights(train_part.labels, n_classes)
+    of_classes = class_weights(settings.class_weights, weighted, train_part, network)
 
     def loss(rows: Tensor):
         with torch.autocast(device.type, torch.float16, enabled=half):
             logits = network(inputs.prepare(train_part.raw[rows]))
-        value = supervised_loss(logits.float(), train_part.labels[rows], class_weights)
+        value = supervised_loss(
+            logits.float(), train_part.labels[rows], of_classes, weighted.of_samples(rows)
+        )
         return value, {"sup": value.detach()}
 
     snapshots = settings.snapshot_epochs()

@@ -13,7 +13,7 @@ from iunet.artifacts import read_json, read_tensors, write_json, write_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
-from iunet.method.objectives import balanced_class_weights, supernet_loss
+from iunet.method.objectives import supernet_loss
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.network import (
     Network,
@@ -29,6 +29,7 @@ from iunet.training.optimiser import fused_sgd
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
+from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
@@ -71,6 +72,7 @@ def fit_supernet(
     settings: SupernetSettings,
     run: str = "supernet",
     checkpoint: Checkpoint | None = None,
+    weighted: LossWeights = UNWEIGHTED,
 ) -> Supernet:
     """Train a network from κ · θ†, where `initial` is θ†."""
     train_part, inputs, valid = data.train, data.inputs, data.valid
@@ -84,10 +86,7 @@ def fit_supernet(
         name: stream(settings.seed, f"supernet/{name}", device) for name in ("order", "g")
     }
     lasso = settings.objective == "lasso"
-    class_weights = None
-    if settings.class_weights == "balanced":
-        n_classes = network.decoder.out_features
-        class_weights = balanced_class_weights(train_part.labels, n_classes)
+    of_classes = class_weights(settings.class_weights, weighted, train_part, network)
 
     def loss(rows: Tensor):
         raw = train_part.raw[rows]
@@ -98,7 +97,8 @@ def fit_supernet(
             lambda: inputs.transformed(raw, generators["g"]),
             "sup" if lasso else settings.objective,
             settings.weight,
-            class_weights,
+            of_classes,
+            weighted.of_samples(rows),
         )
 
     def keep(epoch: int) -> dict[str, Tensor]:

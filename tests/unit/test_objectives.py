@@ -85,3 +85,34 @@ def test_sup_makes_no_transform():
         NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2}), "torch_default", 0
     )
     supernet_loss(network, torch.randn(4, 4), torch.arange(4) % 3, pytest.fail, "sup", 1.0)
+
+
+def test_sample_weights_are_those_of_the_mean():
+    """In L_sup, times the class's weight, and over the anchors in L_nce."""
+    g = torch.Generator().manual_seed(0)
+    h, h_g = torch.randn(2, 6, 5, generator=g, dtype=torch.float64)
+    logits = torch.randn(6, 3, generator=g, dtype=torch.float64)
+    labels = torch.tensor([0, 1, 2, 1, 1, 0])
+    weights = torch.tensor([1.0, 2.0, 0.5, 3.0, 1.0, 0.25], dtype=torch.float64)
+    classes = torch.tensor([1.0, 4.0, 2.0], dtype=torch.float64)
+    each = [supervised_loss(logits[i : i + 1], labels[i : i + 1]).item() for i in range(6)]
+    both = [float(w * classes[k]) for w, k in zip(weights, labels, strict=True)]
+    for found, wanted in [
+        (supervised_loss(logits, labels, None, weights), weights.tolist()),
+        (supervised_loss(logits, labels, classes, weights), both),
+        (supervised_loss(logits, labels, classes), [float(classes[k]) for k in labels]),
+    ]:
+        mean = sum(w * x for w, x in zip(wanted, each, strict=True)) / sum(wanted)
+        assert found.item() == pytest.approx(mean)
+
+    def term(i: int) -> float:
+        negatives = [j for j in range(6) if labels[j] != labels[i]]
+        return math.log(sum(math.exp(cosine(h[i], h_g[j])) for j in negatives)) - cosine(
+            h[i], h_g[i]
+        )
+
+    mean = sum(w * term(i) for i, w in enumerate(weights.tolist())) / weights.sum().item()
+    assert nce_loss(h, h_g, labels, weights).item() == pytest.approx(mean)
+    ones = torch.ones(6, dtype=torch.float64)
+    assert nce_loss(h, h_g, labels, ones).item() == pytest.approx(nce_loss(h, h_g, labels).item())
+    assert nce_loss(h, h_g, torch.zeros(6), weights) == 0  # no anchor has a negative

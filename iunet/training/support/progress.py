@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 
 log = logging.getLogger("iunet.training")
@@ -16,7 +15,7 @@ class Progress:
     def __init__(self, run: str, epochs: int, steps: int, n_rows: int, start: int, quiet: bool):
         self.run, self.epochs, self.n_rows, self.quiet = run, epochs, n_rows, quiet
         self.bar = None
-        if show_progress_bar and sys.stderr.isatty():
+        if show_progress_bar:
             from tqdm import tqdm
 
             self.bar = tqdm(total=epochs * steps, initial=start * steps, unit="step", desc=run)

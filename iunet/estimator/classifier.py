@@ -1,0 +1,449 @@
+"""`IUNetClassifier`: the paper's method as a scikit-learn classifier for tables."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    check_random_state,
+    column_or_1d,
+    validate_data,
+)
+
+from iunet.data.load import Part, table_part
+from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing
+from iunet.data.table import clean_features, encode_levels
+from iunet.deploy.model import PrunedModel
+from iunet.errors import DataError, UserError
+from iunet.estimator.columns import array_names, categorical_names, conform, to_frame
+from iunet.estimator.ensemble import Ensemble
+from iunet.estimator.fitting import Recipe, Subnetwork, fit_rows
+from iunet.estimator.parameters import check_parameters, weights_of
+from iunet.estimator.session import borrowed_torch
+from iunet.method.connections import cut_off_at, used_inputs
+from iunet.method.masks import expand_weights
+from iunet.method.pruning import Cut
+from iunet.training.finetune import FinetuneSettings
+from iunet.training.supernet import SupernetSettings
+from iunet.training.weights import LossWeights
+
+
+class DisconnectedWarning(UserWarning):
+    """Nothing of the input reaches the output of the pruned network."""
+
+
+class IUNetClassifier(ClassifierMixin, BaseEstimator):
+    """A pruned network that keeps the invariances of its data (IUNET), for tables.
+
+    A wide network is trained so that rows stay close to corrupted copies of themselves (ILO), from
+    small initial weights (PIS); the weights that grew are kept, 1 of `ratio`; and they alone are
+    trained again from their initial values. Prediction is the mean softmax of the networks at the
+    ends of the last training's cycles.
+
+    The defaults are the paper's, or where it is silent those of the benchmark: with the same rows
+    and seed, probabilities equal the benchmark's bit for bit. There is no early stopping and no
+    validation set: the numbers of epochs are fixed, all rows are trained on, and the weights of the
+    last epoch are used, as in the paper, whose point is that one setting serves all data. For the
+    same reason nothing is searched; to search, use `GridSearchCV`.
+
+    Rows may be a data frame (numbers and categories, missing values in both), or an array. A column
+    of text, categories or booleans is categorical, every other one numeric. Numbers are
+    standardised, with the median for what is missing. Categories become one-hot groups: missing is
+    a level of its own if it occurs in fit, and a level that fit never had is no level. New rows are
+    read as the kinds that were fitted. Images and regression are out of its scope.
+
+    Fits in several threads of a process take turns, since torch's settings are the process's; use
+    processes for more at once (joblib's default).
+
+    Parameters
+    ----------
+    ratio : float, default=8
+        Compression: 1/ratio of the encoder's weights are kept. 1 prunes nothing.
+    structure : {"weight", "unit"}, default="weight"
+        What is pruned. "unit" removes whole units, so that any runtime is faster and the network
+        is dense and narrow.
+    kappa : float, default=0.25
+        PIS: the initial weights of the first training are multiplied by it.
+    objective : {"ilo", "sup", "scl"}, default="ilo"
+        Of the first training: L_sup + λ L_nce, L_sup alone, or L_nce alone.
+    nce_weight : float, default=1.0
+        λ: the weight of L_nce in "ilo".
+    corruption : float, default=0.6
+        SCARF: the share of a row's columns that are replaced in its corrupted copy.
+    width, depth : int, default=512, 9
+        Units of each hidden layer, and the number of these layers.
+    init : {"torch_default", "he_normal", "glorot"}, default="torch_default"
+        How the initial weights are drawn.
+    batch_size : int, default=128
+        Of both trainings.
+    supernet_epochs, supernet_lr, supernet_momentum : default=100, 0.001, 0.9
+        Of the first training, by SGD with Nesterov's momentum.
+    finetune_lr, weight_decay : float, default=0.001, 0.01
+        Of the second training, by AdamW.
+    first_cycle_epochs, cycle_factor, cycles : int, default=15, 2, 3
+        Of the second training: cosine annealing with restarts, 15 + 30 + 60 epochs.
+    snapshot_ensemble : bool, default=True
+        Predict with the networks at the ends of all cycles, not of the last alone.
+    max_categories : int, default=256
+        One-hot columns of one feature; its rarest levels share one of them.
+    categorical_features : list of names or places, or a mask, default=None
+        Columns that are categories though they hold numbers.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in L_sup.
+    random_state : int, RandomState or None, default=None
+        Of the initial weights, the order of batches and the corruption. A whole number is the seed
+        of the benchmark's runs.
+    n_threads : int, default=1
+        Of torch on a CPU. Results depend on it in the last bits.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        "auto" takes a GPU if there is one.
+    verbose : bool, default=False
+        A progress bar for each of the two trainings.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted; columns of `predict_proba` follow them.
+    n_features_in_, feature_names_in_ : int, ndarray
+        The columns of fit; names only if X had them.
+    history_ : dict
+        Per epoch the losses of "supernet" and "finetune".
+    masks_ : dict
+        By layer a boolean array [units, inputs], True where a weight is kept.
+    sizes_ : dict
+        Parameters and floating-point operations, dense and pruned.
+    unused_features_ : ndarray
+        Columns from which no path leads to the output: their values change nothing.
+    seed_ : int
+        The seed that was used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from iunet import IUNetClassifier
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = IUNetClassifier(width=32, depth=3, random_state=0).fit(X, y)
+    >>> model.predict(X.head(3))
+    array([0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        *,
+        ratio=8,
+        structure="weight",
+        kappa=0.25,
+        objective="ilo",
+        nce_weight=1.0,
+        corruption=0.6,
+        width=512,
+        depth=9,
+        init="torch_default",
+        batch_size=128,
+        supernet_epochs=100,
+        supernet_lr=0.001,
+        supernet_momentum=0.9,
+        finetune_lr=0.001,
+        weight_decay=0.01,
+        first_cycle_epochs=15,
+        cycle_factor=2,
+        cycles=3,
+        snapshot_ensemble=True,
+        max_categories=256,
+        categorical_features=None,
+        class_weight=None,
+        random_state=None,
+        n_threads=1,
+        device="auto",
+        verbose=False,
+    ):
+        self.ratio = ratio
+        self.structure = structure
+        self.kappa = kappa
+        self.objective = objective
+        self.nce_weight = nce_weight
+        self.corruption = corruption
+        self.width = width
+        self.depth = depth
+        self.init = init
+        self.batch_size = batch_size
+        self.supernet_epochs = supernet_epochs
+        self.supernet_lr = supernet_lr
+        self.supernet_momentum = supernet_momentum
+        self.finetune_lr = finetune_lr
+        self.weight_decay = weight_decay
+        self.first_cycle_epochs = first_cycle_epochs
+        self.cycle_factor = cycle_factor
+        self.cycles = cycles
+        self.snapshot_ensemble = snapshot_ensemble
+        self.max_categories = max_categories
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.device = device
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_members")
+
+    # ---- fit
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on the rows of X and their labels y.
+
+        `sample_weight` weighs rows in L_sup, and as anchors in L_nce; one of 0 leaves its row out.
+        """
+        check_parameters(self)
+        validate_data(self, X, y, skip_check_array=True)
+        frame = to_frame(self, X, reset=True)
+        labels = _labels(y)
+        check_consistent_length(frame, labels)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, frame, ensure_non_negative=True)
+            kept = sample_weight > 0
+            frame, labels, sample_weight = frame[kept], labels[kept], sample_weight[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise DataError(
+                f"y has only one class ({classes.tolist()}): there is nothing to classify."
+            )
+        try:
+            fitted, part = self._fit_columns(frame, _outputs_of(classes)[codes])
+            seed = self._seed()
+            with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
+                weighted = self._weights(classes, sample_weight, device)
+                part = Part(part.raw.to(device), part.labels.to(device))
+                preprocessing = {"kind": "tabular", **fitted.to_json()}
+                recipe = self._recipe(seed)
+                subnetwork = fit_rows(part, preprocessing, len(classes), recipe, weighted)
+        except UserError as error:
+            raise DataError(str(error)) from error
+        self.classes_, self.seed_ = classes, seed
+        self._take(preprocessing, subnetwork)
+        self._warn_if_disconnected()
+        return self
+
+    def _fit_columns(self, frame: pd.DataFrame, codes: np.ndarray) -> tuple[Preprocessing, Part]:
+        """The preprocessing, and the rows as it makes them."""
+        forced = categorical_names(frame, self.categorical_features)
+        table, _ = clean_features("X", frame, forced)
+        every = np.arange(len(frame))
+        fitted = fit_preprocessing("X", table, every, self.max_categories)
+        return fitted, _part(*apply_preprocessing(fitted, table, every), codes)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _weights(self, classes, sample_weight, device) -> LossWeights:
+        of_classes = of_samples = None
+        if isinstance(self.class_weight, dict):
+            in_order = weights_of(classes, self.class_weight)[np.argsort(_outputs_of(classes))]
+            of_classes = torch.tensor(in_order, dtype=torch.float32, device=device)
+        if sample_weight is not None:
+            of_samples = torch.tensor(sample_weight, dtype=torch.float32, device=device)
+        return LossWeights(of_classes, of_samples)
+
+    def _recipe(self, seed: int) -> Recipe:
+        """The parameters as the settings of the stages."""
+        weights = "balanced" if self.class_weight == "balanced" else "unweighted"
+        common = {"batch_size": self.batch_size, "class_weights": weights, "seed": seed}
+        supernet = SupernetSettings(
+            kappa=float(self.kappa),
+            objective=self.objective,
+            epochs=self.supernet_epochs,
+            lr=self.supernet_lr,
+            weight=self.nce_weight,
+            momentum=self.supernet_momentum,
+            nesterov=self.supernet_momentum > 0,
+            histograms=False,
+            **common,
+        )
+        finetune = FinetuneSettings(
+            optimiser="adamw",
+            lr=self.finetune_lr,
+            weight_decay=self.weight_decay,
+            first_cycle_epochs=self.first_cycle_epochs,
+            cycle_factor=self.cycle_factor,
+            cycles=self.cycles,
+            snapshot_ensemble=self.snapshot_ensemble,
+            **common,
+        )
+        cut = Cut(self.ratio, self.structure, seed=seed)
+        options = {"width": self.width, "depth": self.depth}
+        augment = {"corruption": self.corruption}
+        return Recipe(options, self.init, augment, supernet, cut, finetune)
+
+    # ---- what was fitted
+
+    def _take(self, preprocessing: dict[str, Any], subnetwork: Subnetwork) -> None:
+        """Take up what a fit came to, or what was saved of one."""
+        self.masks_, self.history_ = subnetwork.masks, subnetwork.history
+        self.sizes_ = subnetwork.sizes
+        self._preprocessing, self._network = preprocessing, subnetwork.network
+        self._members = subnetwork.members
+        self._ensemble = self._build()
+        used = used_inputs(self.masks_)
+        groups = [g for g in preprocessing["groups"] if not used[g["start"] : g["stop"]].any()]
+        unused = {*preprocessing["dropped"], *(group["column"] for group in groups)}
+        names = getattr(self, "feature_names_in_", array_names(self.n_features_in_))
+        self.unused_features_ = np.array([n for n in names if n in unused], dtype=object)
+
+    def _build(self) -> Ensemble:
+        return Ensemble(self._network, self._preprocessing, self._expanded())
+
+    def _expanded(self) -> list[dict[str, np.ndarray]]:
+        return [expand_weights(member, self.masks_) for member in self._members]
+
+    def _warn_if_disconnected(self) -> None:
+        if layer := cut_off_at(self.masks_):
+            warnings.warn(
+                f"The pruned network is disconnected: nothing of the input passes its layer "
+                f"'{layer}' ({int(self.masks_[layer].sum())} of {self.masks_[layer].size} weights "
+                "kept), so it predicts the same for every row. Lower `ratio` or `kappa`.",
+                DisconnectedWarning,
+                stacklevel=3,
+            )
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_ensemble"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_members" in state:
+            self._ensemble = self._build()
+
+    # ---- predict
+
+    def predict_proba(self, X):
+        """The probability of every class for every row, as float32 [rows, classes]."""
+        check_is_fitted(self)
+        numeric, codes = self._rows(X)
+        with borrowed_torch(self.device, self.n_threads) as device:
+            probabilities = self._ensemble.probabilities(_part(numeric, codes), device)
+        return probabilities[:, _outputs_of(self.classes_)]
+
+    def predict(self, X):
+        """The most probable class of every row."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def consistency(self, X, reference=None, random_state=0):
+        """How often a prediction stays the same when a row is corrupted: the paper's metric.
+
+        Columns are replaced by those of random rows of `reference` (default: X). With the rows of
+        fit it is the benchmark's number for the trained network; the model itself keeps no rows.
+        Returns `same` in percent, the number of distinct labels predicted (a constant prediction is
+        the same, too), and Cohen's kappa.
+        """
+        check_is_fitted(self)
+        part = _part(*self._rows(X))
+        donors = part if reference is None else _part(*self._rows(reference))
+        augment = {"corruption": self.corruption}
+        with borrowed_torch(self.device, self.n_threads) as device:
+            return self._ensemble.consistency(part, donors, augment, random_state, device)
+
+    def _rows(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """New rows, as the fitted preprocessing makes them."""
+        frame = to_frame(self, X, reset=False)
+        fitted = Preprocessing.from_json(self._preprocessing)
+        try:
+            return apply_preprocessing(fitted, conform(frame, fitted), np.arange(len(frame)))
+        except UserError as error:
+            raise DataError(str(error)) from error
+
+    # ---- files and pictures
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder: JSON and safetensors with checksums, no pickle.
+
+        It holds the parameters, the levels and statistics of the columns, and the kept weights; no
+        rows.
+        """
+        from iunet.estimator.persistence import save_model
+
+        check_is_fitted(self)
+        save_model(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> IUNetClassifier:
+        """A model that `save` wrote. Loading executes nothing of what is read."""
+        from iunet.estimator.persistence import load_model
+
+        return load_model(cls, folder)
+
+    def export(self, folder: str | Path) -> dict[str, Any]:
+        """Write a compact file, ONNX and a report for other programs; what the report says.
+
+        Needs the extra `export` (pip install 'iunet-bench[export]').
+        """
+        from iunet.deploy.export import export_model
+
+        return export_model(self._model(), folder)
+
+    def plot_history(self, ax=None):
+        """The losses of both trainings over the epochs (matplotlib)."""
+        from iunet.estimator.plots import plot_history
+
+        check_is_fitted(self)
+        return plot_history(self.history_, ax)
+
+    def plot_mask(self, layer=0, ax=None):
+        """The kept weights of a layer (its place or name), of the first by column (matplotlib)."""
+        from iunet.estimator.plots import plot_mask
+
+        check_is_fitted(self)
+        return plot_mask(self.masks_, layer, self._preprocessing["groups"], ax)
+
+    def _model(self) -> PrunedModel:
+        """As it is shipped."""
+        check_is_fitted(self)
+        in_order = self.classes_[np.argsort(_outputs_of(self.classes_))]
+        return PrunedModel(
+            preprocessing=self._preprocessing,
+            network=self._network,
+            members=self._expanded(),
+            masks=self.masks_,
+            classes=in_order.tolist(),
+            origin={"fit": type(self).__name__, "seed": self.seed_},
+        )
+
+
+def _labels(y: Any) -> np.ndarray:
+    labels = column_or_1d(y, warn=True)
+    if pd.isna(labels).any():
+        row = int(pd.isna(labels).argmax())
+        raise DataError(f"y contains NaN or missing labels (the first in row {row + 1}).")
+    check_classification_targets(labels)
+    return labels
+
+
+def _outputs_of(classes: np.ndarray) -> np.ndarray:
+    """The network's output of each class: they stand in the natural order of the classes' text."""
+    return encode_levels(pd.Series(classes))[0]
+
+
+def _part(numeric: np.ndarray, codes: np.ndarray, labels: np.ndarray | None = None) -> Part:
+    labels = np.zeros(len(numeric)) if labels is None else labels
+    tensors = map(torch.from_numpy, (numeric, codes, labels.astype(np.int64)))
+    return table_part(*tensors)

@@ -1,0 +1,116 @@
+"""What a caller hands over, as a frame; and frames as columns of the kinds that were fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from sklearn.utils.validation import check_array, validate_data
+
+from iunet.data.preprocess import Preprocessing
+from iunet.data.table import dictionary_array, encode_levels
+from iunet.errors import DataError, nearest
+
+MIN_ROWS = 2  # BatchNorm cannot be trained on one
+
+
+def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
+    """The features by name, the columns of an array as x0, x1, …; checked as scikit-learn does."""
+    if hasattr(X, "to_pandas"):  # polars, pyarrow
+        X = X.to_pandas()
+    if isinstance(X, pd.DataFrame):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _check_size(estimator, X.shape, reset)
+        frame = X
+        if not all(isinstance(name, str) for name in X.columns):
+            frame = X.set_axis(array_names(X.shape[1]), axis="columns")
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise DataError(f"X has two columns named '{twice}'.")
+        return frame
+    if isinstance(X, (list, tuple)):
+        array = np.asarray(X)
+        X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array  # mixed kinds
+    smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
+    array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
+    return frame.infer_objects() if array.dtype == object else frame
+
+
+def array_names(count: int) -> list[str]:
+    return [f"x{i}" for i in range(count)]
+
+
+def _check_size(estimator: Any, shape: tuple[int, int], reset: bool) -> None:
+    """As scikit-learn's `check_array` says it, which would make an array of the frame."""
+    who = type(estimator).__name__
+    for found, least, what in zip(
+        shape, (MIN_ROWS if reset else 1, 1), ("sample", "feature"), strict=True
+    ):
+        if found < least:
+            raise DataError(
+                f"Found X with {found} {what}(s) (shape={shape}) while a minimum of {least} is "
+                f"required by {who}."
+            )
+
+
+def categorical_names(frame: pd.DataFrame, chosen: Iterable[Any] | None) -> list[str]:
+    """The columns that are categories whatever their type: by name, place, or as a mask."""
+    if chosen is None:
+        return []
+    names, entries = list(frame.columns), list(chosen)
+    if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
+        if len(entries) != len(names):
+            raise DataError(
+                f"The parameter 'categorical_features' is a mask of {len(entries)} columns, but X "
+                f"has {len(names)}."
+            )
+        return [name for name, entry in zip(names, entries, strict=True) if entry]
+    found = []
+    for entry in entries:
+        if isinstance(entry, (int, np.integer)) and -len(names) <= entry < len(names):
+            found.append(names[entry])
+        elif entry in names:
+            found.append(entry)
+        else:
+            raise DataError(
+                f"The parameter 'categorical_features' names the column {entry!r}, which X has "
+                f"not.{nearest(entry, names)}"
+            )
+    return found
+
+
+def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
+    """The columns that a network uses, each of the kind that it was fitted as.
+
+    What kind the new values look like does not matter: a column of numbers may be all missing here,
+    and a categorical one may hold numbers.
+    """
+    columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
+    for column in fitted.categorical:
+        columns[column.name] = dictionary_array(*encode_levels(frame[column.name]))
+    return pa.table(columns)
+
+
+def _numbers(column: pd.Series) -> pa.Array:
+    if column.dtype.kind in "Mm":
+        raise DataError(f"Column '{column.name}' held numbers in fit, and holds dates now.")
+    numbers = column
+    if not pd.api.types.is_numeric_dtype(column):
+        numbers = pd.to_numeric(column.astype(object), errors="coerce")
+        if (strange := numbers.isna() & column.notna()).any():
+            raise DataError(
+                f"Column '{column.name}' held numbers in fit, but row {int(strange.argmax()) + 1} "
+                f"holds '{column[strange].iloc[0]}' now."
+            )
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(values).any():
+        raise DataError(
+            f"Column '{column.name}' holds an infinite value in row "
+            f"{int(np.isinf(values).argmax()) + 1}. Replace it by a number, or leave it empty."
+        )
+    return pa.array(values)

@@ -1,0 +1,91 @@
+"""The whole method on rows in memory: the functions of the stages, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from iunet.data.load import Part, TrainingData, make_inputs
+from iunet.errors import DataError
+from iunet.evaluation.sizes import sizes
+from iunet.method.masks import compress_weights
+from iunet.method.pruning import Cut, lottery_ticket, prune
+from iunet.networks.network import build_network, encoder_weights, initialise, state_tensors
+from iunet.training.finetune import FinetuneSettings, fit_subnetwork
+from iunet.training.initial import network_spec
+from iunet.training.members import on
+from iunet.training.supernet import SupernetSettings, fit_supernet
+from iunet.training.weights import LossWeights
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of all stages."""
+
+    network: dict[str, Any]  # of `mlp_tab`: width, depth
+    init: str
+    augment: dict[str, Any]
+    supernet: SupernetSettings
+    cut: Cut
+    finetune: FinetuneSettings
+
+
+@dataclass(frozen=True)
+class Subnetwork:
+    """What a fit comes to."""
+
+    network: dict[str, Any]  # of its NetworkSpec
+    masks: Arrays
+    members: list[Arrays]  # of pruned layers only what is kept
+    history: dict[str, list[dict[str, float]]]  # of both trainings, a line per epoch
+    sizes: dict[str, Any]
+
+
+def fit_rows(
+    train: Part,
+    preprocessing: dict[str, Any],
+    n_classes: int,
+    recipe: Recipe,
+    weighted: LossWeights,
+) -> Subnetwork:
+    """θ†, supernet, mask and subnetwork; on the device of the rows."""
+    device = train.raw.device
+    shape = {"n_classes": n_classes, "n_inputs": preprocessing["n_inputs"]}
+    spec = network_spec("mlp_tab", recipe.network, shape)
+    drawn = state_tensors(initialise(spec, recipe.init, recipe.supernet.seed))
+    initial = {name: tensor.to(device) for name, tensor in drawn.items()}
+    network = build_network(spec).to(device)
+    inputs = make_inputs(preprocessing, device, recipe.augment, train)
+    data = TrainingData(train, inputs)
+    supernet = fit_supernet(network, initial, data, recipe.supernet, weighted=weighted)
+
+    names = list(encoder_weights(network))
+    pruned = prune(
+        *(to_arrays(state, names) for state in (supernet.state, drawn)), names, recipe.cut
+    )
+    if not pruned.n_kept:
+        raise DataError(
+            f"The parameter 'ratio' is {recipe.cut.ratio:g}, which leaves no weight of the "
+            "network's encoder. Lower it, or widen the network."
+        )
+    masks = on(device, pruned.masks)
+    start = lottery_ticket(initial, masks)
+    finetuned = fit_subnetwork(network, start, masks, data, recipe.finetune, weighted=weighted)
+    members = [compress_weights(to_arrays(m), pruned.masks) for m in finetuned.members]
+    kept = {name: int(mask.sum()) for name, mask in pruned.masks.items()}
+    return Subnetwork(
+        spec.to_json(),
+        pruned.masks,
+        members,
+        {"supernet": supernet.trained.history, "finetune": finetuned.trained.history},
+        sizes(network, spec, kept, len(members)),
+    )
+
+
+def to_arrays(state: dict[str, torch.Tensor], names: list[str] | None = None) -> Arrays:
+    return {name: state[name].cpu().numpy() for name in names or state}

@@ -1,0 +1,116 @@
+"""The command `iunet`, in this process."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from iunet import IUNetClassifier
+from iunet.estimator.command import main
+
+SMALL = {"width": 16, "depth": 2, "supernet_epochs": 2, "first_cycle_epochs": 2, "cycles": 2}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """The command has the paper's settings; here they are small."""
+    defaults = IUNetClassifier.__init__.__kwdefaults__
+    monkeypatch.setattr(IUNetClassifier.__init__, "__kwdefaults__", defaults | SMALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder with a table, and a file of new rows of it, in another order."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=120), "zip": rng.choice([8001, 3012], 120)})
+    frame["id"] = range(120)
+    frame["label"] = np.where(frame["zip"] == 8001, "stays", "leaves")
+    frame.to_csv("data.csv", index=False)
+    new = frame.head(7)[["label", "zip", "age"]].astype({"zip": object})
+    new.loc[2, "zip"], new.loc[3, "age"] = None, np.nan
+    new.to_csv("new.csv", index=False)
+    return tmp_path
+
+
+FIT = "fit data.csv --target label --out model --categorical zip --leave-out id"
+
+
+def test_fit_and_predict(folder, capsys):
+    assert main([*FIT.split(), "--structure", "unit", "--ratio", "2"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "120 rows, 1 columns of numbers, 1 of categories, 2 classes" in said.err
+    assert "model: " in said.err and "parameters, 2 members" in said.err
+    assert main(["predict", "model", "new.csv"]) == 0
+    said = capsys.readouterr()
+    assert "ignored, since the model does not know them: label" in said.err
+    printed = pd.read_csv(io.StringIO(said.out))
+    model = IUNetClassifier.load("model")
+    assert (model.ratio, model.structure) == (2.0, "unit")
+    new = pd.read_csv("new.csv")[["age", "zip"]]
+    assert printed["prediction"].tolist() == model.predict(new).tolist()
+    assert main(["predict", "model", "new.csv", "--probabilities", "--out", "told.csv"]) == 0
+    told = pd.read_csv(folder / "told.csv")
+    columns = ["prediction", "probability of leaves", "probability of stays"]
+    assert told.columns.tolist() == columns
+    assert np.allclose(told[columns[1:]], model.predict_proba(new), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("command", "fragment"),
+    [
+        ("fit absent.csv --target label --out model", "There is no file absent.csv"),
+        ("fit data.csv --target lable --out model", "Did you mean 'label'?"),
+        ("fit data.csv --target age --out model", "is continuous"),
+        ("fit data.csv --target label --out data.csv", "which is a file"),
+        ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
+        ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
+        ("predict absent new.csv", "absent is no saved model"),
+        ("export new.csv --to shipped", "new.csv is no folder of a fine-tuned or dense network"),
+    ],
+)
+def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):
+    assert main(command.split()) == 2
+    said = capsys.readouterr().err
+    assert fragment in said and "Traceback" not in said
+    assert not (folder / "model").exists()
+
+
+def test_missing_columns_are_named(folder, capsys):
+    assert main(FIT.split()) == 0
+    pd.DataFrame({"agee": [1]}).to_csv("new.csv", index=False)
+    assert main(["predict", "model", "new.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "lacks 2 of the 2 columns" in said and "age, zip. Did you mean 'agee'?" in said
+
+
+def test_a_bug_keeps_its_traceback(folder, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("iunet.estimator.command.read_file", broken)
+    with pytest.raises(ZeroDivisionError):
+        main(FIT.split())
+
+
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["export"]], ids=str)
+def test_help_says_what_there_is(capsys, command):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "usage: iunet" in shown
+    wanted = {"fit": "--target", "predict": "--probabilities", "export": "--to"}
+    assert wanted[command[0]] in shown if command else all(name in shown for name in wanted)
+
+
+def test_arguments_that_are_wrong_are_2(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", "data.csv"])
+    assert ended.value.code == 2
+    assert "--target" in capsys.readouterr().err
