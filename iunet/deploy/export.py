@@ -1,0 +1,32 @@
+"""Export: a trained network in the forms in which others use it, in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from iunet.artifacts import write_json, write_text
+from iunet.deploy.compact import write_compact
+from iunet.deploy.folded import fold
+from iunet.deploy.model import PrunedModel
+from iunet.deploy.onnx import write_onnx
+from iunet.deploy.report import report_on, report_text
+
+FILES = {"compact": "model.safetensors", "onnx": "model.onnx"}
+
+
+def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> dict[str, Any]:
+    """Write the compact file, ONNX and the report (JSON and Markdown); what the report says.
+
+    `repeats`: calls of each form whose latency is measured.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {name: folder / file for name, file in FILES.items()}
+    folded = fold(model)
+    write_compact(files["compact"], folded)
+    write_onnx(files["onnx"], folded)
+    report = report_on(model, folded, files, repeats)
+    write_json(folder / "report.json", report, files=files.values())
+    write_text(folder / "report.md", report_text(report))
+    return report

@@ -1,0 +1,236 @@
+"""A model as ONNX: from raw columns, or images, to the label and the probabilities.
+
+Each column of the table is an input of its own name, [rows, 1]: numbers as float64 with NaN for
+missing, categories as text with `missing_text` for missing (empty, unless that is a category).
+Imputation, standardising, one-hot with infrequent and unseen levels, all members, their mean
+softmax and the label are in the graph. Images are uint8 [rows, channels, side, side].
+
+ONNX has no sparse layers that runtimes use, so the weights stand in it with all their zeros.
+Only units that nothing reads, or that are constant, are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iunet.artifacts import atomic_path
+from iunet.data.preprocess import Categorical, Preprocessing
+from iunet.deploy.folded import FoldedModel, Layer, without_dead_units
+from iunet.errors import UserError
+
+if TYPE_CHECKING:
+    import onnx
+    import pyarrow as pa
+
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # of 2022: runtimes of today and of then read them
+LARGEST = 2**31 - 2**20  # bytes that one file can hold
+IMAGES, INPUTS = "images", "inputs"
+LABEL, PROBABILITIES = "label", "probabilities"
+
+
+def write_onnx(path: str | Path, model: FoldedModel) -> None:
+    """Write the model; the same model makes the same bytes."""
+    built = build_onnx(model)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(built.SerializeToString(deterministic=True))
+
+
+def build_onnx(model: FoldedModel) -> onnx.ModelProto:
+    graph = _Graph(model, without_dead_units(model.layers))
+    inputs = graph.images() if model.preprocessing["kind"] == "vision" else graph.table()
+    return graph.finish(graph.members(inputs))
+
+
+def build_onnx_network(model: FoldedModel, layers: list[Layer]) -> onnx.ModelProto:
+    """The layers alone, from the network's inputs on; to compare runtimes."""
+    graph = _Graph(model, layers)
+    return graph.finish(graph.members(graph.input(INPUTS, np.float32, model.n_inputs)))
+
+
+def missing_text(preprocessing: dict[str, Any]) -> str:
+    """What stands for a missing category: the empty text, unless a column has it as a level."""
+    fitted = Preprocessing.from_json(preprocessing)
+    levels = {level for c in fitted.categorical for level in [*c.levels, *c.infrequent]}
+    text = ""
+    while text in levels:
+        text = f"({text or 'missing'})"
+    return text
+
+
+def onnx_inputs(preprocessing: dict[str, Any], table: pa.Table) -> dict[str, np.ndarray]:
+    """The rows of a checked table as the inputs that the ONNX model takes."""
+    from iunet.data.preprocess import dictionary_codes, float_values
+
+    fitted, missing = Preprocessing.from_json(preprocessing), missing_text(preprocessing)
+    inputs = {c.name: float_values(table.column(c.name))[:, None] for c in fitted.numeric}
+    for column in fitted.categorical:
+        codes, levels = dictionary_codes(table.column(column.name))
+        texts = np.array([*levels, missing], dtype=object)  # code -1 is the last
+        inputs[column.name] = texts[codes][:, None]
+    return inputs
+
+
+class _Graph:
+    """An ONNX graph in the making; a step adds nodes and returns the name of its result."""
+
+    def __init__(self, model: FoldedModel, layers: list[Layer]):
+        try:
+            import onnx
+        except ImportError:
+            raise UserError(
+                "Export to ONNX needs the package onnx: install iunet-bench with its extra "
+                "`export`, as in pip install 'iunet-bench[export]'."
+            ) from None
+        self.onnx, self.model, self.layers = onnx, model, layers
+        self.nodes, self.constants, self.inputs = [], [], []
+        self.missing = None
+        self.prefix = "/"
+
+    # ---- from raw columns to the network's inputs
+
+    def table(self) -> str:
+        fitted = Preprocessing.from_json(self.model.preprocessing)
+        names = [column.name for column in [*fitted.numeric, *fitted.categorical]]
+        while any(name.startswith(self.prefix) for name in names):
+            self.prefix += "/"  # of our own names, which must be none of theirs
+        self.missing = missing_text(self.model.preprocessing)
+        parts = [self._numeric(fitted)] if fitted.numeric else []
+        parts += [self._one_hot(column) for column in fitted.categorical]
+        return self.node("Concat", parts, "inputs", axis=1)
+
+    def _numeric(self, fitted: Preprocessing) -> str:
+        names = [self.input(c.name, np.float64, 1) for c in fitted.numeric]
+        raw = self.node("Concat", names, "numbers", axis=1)
+        medians, means, stds = (
+            self.constant(np.array([[getattr(c, key) for c in fitted.numeric]]), f"{key}s")
+            for key in ("median", "mean", "std")
+        )
+        missing = self.node("IsNaN", [raw], "missing")
+        imputed = self.node("Where", [missing, medians, raw], "imputed")
+        centred = self.node("Sub", [imputed, means], "centred")
+        scaled = self.node("Div", [centred, stds], "standardised")
+        return self.node("Cast", [scaled], "numeric", to=self.onnx.TensorProto.FLOAT)
+
+    def _one_hot(self, column: Categorical) -> str:
+        codes = {level: i for i, level in enumerate(column.levels)}
+        codes |= dict.fromkeys(column.infrequent, len(column.levels))
+        if column.missing_level:
+            codes[self.missing] = column.width - 1
+        name = self.input(column.name, np.str_, 1)
+        flat = self.node("Reshape", [name, self.constant(np.array([-1]), "flat")], "text")
+        code = self.node(
+            "LabelEncoder",
+            [flat],
+            "code",
+            domain="ai.onnx.ml",
+            keys_strings=list(codes),
+            values_int64s=list(codes.values()),
+            default_int64=column.width,  # beyond the last: zeros. (-1 would be the last.)
+        )
+        depth = self.constant(np.array(column.width), "width")
+        off_on = self.constant(np.array([0, 1], np.float32), "off_on")
+        return self.node("OneHot", [code, depth, off_on], "one_hot", axis=-1)
+
+    def images(self) -> str:
+        from iunet.data.load import VisionInputs
+
+        network = self.model.network
+        shape = (network["channels"], network["side"], network["side"])
+        raw = self.input(IMAGES, np.uint8, *shape)
+        floats = self.node("Cast", [raw], "floats", to=self.onnx.TensorProto.FLOAT)
+        prepare = VisionInputs(self.model.preprocessing, "cpu")
+        scaled = self.node("Mul", [floats, self.constant(prepare.scale.numpy(), "scale")], "scaled")
+        shifted = self.node(
+            "Add", [scaled, self.constant(prepare.shift.numpy(), "shift")], "normalised"
+        )
+        return self.node("Flatten", [shifted], "inputs", axis=1)
+
+    # ---- from there to probabilities and label
+
+    def members(self, inputs: str) -> str:
+        softmaxes = [self._member(inputs, m) for m in range(self.model.n_members)]
+        return self.node("Mean", softmaxes, "mean")
+
+    def _member(self, h: str, member: int) -> str:
+        for i, layer in enumerate(self.layers):
+            weights = self.constant(np.ascontiguousarray(layer.weights(member).T), "weights")
+            biases = self.constant(layer.biases[member], "biases")
+            h = self.node("Gemm", [h, weights, biases], "sums")
+            if i < len(self.layers) - 1:
+                h = self.node("Relu", [h], "units")
+        return self.node("Softmax", [h], "softmax", axis=1)
+
+    def finish(self, probabilities: str) -> onnx.ModelProto:
+        helper, classes = self.onnx.helper, class_array(self.model.classes)
+        best = self.node("ArgMax", [probabilities], "best", axis=1, keepdims=0)
+        label, named = self.free(LABEL), self.free(PROBABILITIES)
+        self.add("Gather", [self.constant(classes, "classes"), best], label)
+        self.add("Identity", [probabilities], named)
+        outputs = [
+            helper.make_tensor_value_info(label, self._type(classes.dtype), ["rows"]),
+            helper.make_tensor_value_info(
+                named, self.onnx.TensorProto.FLOAT, ["rows", len(classes)]
+            ),
+        ]
+        graph = helper.make_graph(self.nodes, "iunet", self.inputs, outputs, self.constants)
+        _refuse_too_large(sum(len(constant.raw_data) for constant in self.constants))
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        built = helper.make_model(
+            graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="iunet-bench"
+        )
+        said = {"classes": self.model.classes, "made_by": self.model.origin}
+        said |= {} if self.missing is None else {"missing_text": self.missing}
+        properties = {key: json.dumps(value, sort_keys=True) for key, value in said.items()}
+        helper.set_model_props(built, properties)
+        self.onnx.checker.check_model(built)
+        return built
+
+    # ---- pieces
+
+    def free(self, name: str) -> str:
+        """A name for an output that no column has."""
+        while any(entry.name == name for entry in self.inputs):
+            name += "_"
+        return name
+
+    def input(self, name: str, kind: type, *shape: int) -> str:
+        info = self.onnx.helper.make_tensor_value_info(name, self._type(kind), ["rows", *shape])
+        self.inputs.append(info)
+        return name
+
+    def constant(self, values: np.ndarray, what: str) -> str:
+        name = f"{self.prefix}{what}{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def node(self, operator: str, inputs: list[str], what: str, **attributes: Any) -> str:
+        return self.add(operator, inputs, f"{self.prefix}{what}{len(self.nodes)}", **attributes)
+
+    def add(self, operator: str, inputs: list[str], name: str, **attributes: Any) -> str:
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def _type(self, kind: Any) -> int:
+        if kind in (np.str_, object):
+            return self.onnx.TensorProto.STRING
+        return self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+
+
+def _refuse_too_large(size: int) -> None:
+    if size > LARGEST:
+        raise UserError(
+            f"The network is too large for one ONNX file: its weights take {size:,} bytes, and a "
+            f"file holds {LARGEST:,}."
+        )
+
+
+def class_array(classes: list[Any]) -> np.ndarray:
+    """Labels as an array of one type: whole numbers or bools as they are, anything else as text."""
+    for kind, dtype in ((bool, np.bool_), (int, np.int64)):
+        if all(type(label) is kind for label in classes):
+            return np.array(classes, dtype=dtype)
+    return np.array([str(label) for label in classes], dtype=object)

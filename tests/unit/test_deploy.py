@@ -1,0 +1,248 @@
+"""Shipped models: the same function folded, without dead units, and in the compact file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from deployed import CLASSES, TABULAR, VISION, random_model
+from toy_run import Toy
+
+from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
+from iunet.deploy.compact import dense_bytes, read_compact, write_compact
+from iunet.deploy.dense import dense_torch, reference_probabilities
+from iunet.deploy.export import export_model
+from iunet.deploy.folded import FoldedModel, fold, without_dead_units
+from iunet.deploy.model import read_run
+from iunet.deploy.report import report_text, speedups
+from iunet.deploy.sealed import read_sealed, write_sealed
+from iunet.errors import UserError
+from iunet.networks.network import NetworkSpec
+from iunet.runs import paths
+
+NETWORKS = {"mlp_tab": TABULAR, "mlp_vis": VISION}
+
+
+def some_inputs(model: FoldedModel, rows: int = 20) -> np.ndarray:
+    return np.random.default_rng(2).normal(size=(rows, model.n_inputs)).astype(np.float32)
+
+
+# ---- folding
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("density", [0.0, 0.05, 0.4, 1.0])
+def test_folded_models_compute_the_same(network, density):
+    model = random_model(NETWORKS[network], density=density)
+    folded = fold(model)
+    smaller = replace(folded, layers=without_dead_units(folded.layers))
+    inputs = some_inputs(folded)
+    expected = reference_probabilities(model, inputs)
+    assert density < 1 or expected.std(axis=0).max() > 0.01  # not of a constant
+    for form in (folded, smaller):
+        np.testing.assert_allclose(dense_torch(form)(inputs), expected, atol=2e-6)
+
+
+def test_dead_units_go():
+    folded = fold(random_model(TABULAR, density=1.0))
+    first, second, third, decoder = (layer.mask for layer in without_dead_units(folded.layers))
+    assert len(first) == 24 - 6 and len(second) == 24 - 6 and len(third) == 24 - 2
+    assert second.shape[1] == len(first) and decoder.shape == (3, len(third))
+
+
+def test_whole_members_without_a_mask():
+    model = random_model(TABULAR, density=1.0)
+    folded = fold(replace(model, masks={}))
+    assert all(layer.is_whole for layer in folded.layers)
+
+
+def test_networks_that_are_not_fully_connected_are_refused():
+    for spec in (
+        NetworkSpec("cnn", 3, side=16, options={"alpha": 1}),
+        NetworkSpec("resnet18", 3, side=32, options={"width": 0.125}),
+    ):
+        with pytest.raises(UserError, match=f"'{spec.name}' cannot be exported"):
+            fold(replace(random_model(TABULAR), network=spec.to_json()))
+
+
+# ---- the compact file
+
+
+@pytest.fixture(scope="module")
+def folded() -> FoldedModel:
+    return fold(random_model(TABULAR))
+
+
+def test_the_compact_file_holds_the_model(folded, tmp_path):
+    path = tmp_path / "model.safetensors"
+    write_compact(path, folded)
+    read = read_compact(path)
+    assert replace(read, layers=[]) == replace(folded, layers=[])
+    for ours, theirs in zip(folded.layers, read.layers, strict=True):
+        for name in ("mask", "kept", "biases"):
+            np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name))
+    write_compact(tmp_path / "again", read)
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_compact_file_is_small(network, members, tmp_path):
+    """At r = 8 at most a sixth of the same members stored dense; here of narrower networks."""
+    spec = {"mlp_tab": {**TABULAR, "options": {"width": 256, "depth": 9}}}
+    spec["mlp_vis"] = {**VISION, "side": 16}
+    model = random_model(spec[network], members=members)
+    rng = np.random.default_rng(0)
+    folded = fold(
+        replace(model, masks={n: rng.random(m.shape) < 1 / 8 for n, m in model.masks.items()})
+    )
+    write_compact(tmp_path / "model", folded)
+    numbers = sum(layer.mask.size + len(layer.mask) for layer in folded.layers)
+    assert dense_bytes(folded) == 4 * members * numbers
+    assert (tmp_path / "model").stat().st_size <= dense_bytes(folded) / 6
+
+
+def test_flipped_bytes_and_truncations_are_refused(folded, tmp_path):
+    path = tmp_path / "model.safetensors"
+    write_compact(path, folded)
+    content = path.read_bytes()
+    step = 29  # every byte of small files: test_sealed.py
+    for position in range(0, len(content), step):
+        for damaged in (content[:position], _flipped(content, position)):
+            path.write_bytes(damaged)
+            with pytest.raises(UserError, match=r"model\.safetensors"):
+                read_compact(path)
+
+
+def _flipped(content: bytes, position: int) -> bytes:
+    return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": "something else"}, "format is 'something else'"),
+        ({"version": 99}, "version 99"),
+        ({"classes": ["one"]}, "not a label for every output"),
+        ({"layers": [[24, 7]]}, "do not fit together"),
+        ({"layers": [[24, 8], [24, 24], [24, 24], [3, 24]]}, "layer 0"),
+        ({"layers": 3}, "do not fit together"),
+    ],
+)
+def test_sealed_files_that_are_no_compact_model(folded, tmp_path, changes, said):
+    path = tmp_path / "model.safetensors"
+    write_compact(path, folded)
+    arrays, metadata = read_sealed(path, "a model")
+    write_sealed(path, arrays, {**metadata, **changes})
+    with pytest.raises(UserError, match=said) as refusal:
+        read_compact(path)
+    assert "model.safetensors" in str(refusal.value)
+
+
+# ---- export
+
+
+def test_export(tmp_path):
+    model = random_model(VISION, {"kind": "vision", "mean": [0.5] * 3, "std": [0.25] * 3})
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    report = export_model(model, tmp_path / "out", repeats=2)
+    assert torch.get_num_threads() == threads and torch.equal(torch.get_rng_state(), state)
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {"model.safetensors", "model.onnx", "report.json", "report.md"}
+    stored = json.loads((tmp_path / "out/report.json").read_text())
+    assert stored["sizes"]["kept_encoder_weights"] == sum(m.sum() for m in model.masks.values())
+    assert stored["sizes"]["flops_sparse"] < stored["sizes"]["flops_dense"]
+    assert stored["bytes"]["compact"] == (tmp_path / "out/model.safetensors").stat().st_size
+    assert set(stored["milliseconds"]) == {"1", "256"} == set(speedups(report))
+    assert max(stored["largest_difference"].values()) < 1e-5
+    text = (tmp_path / "out/report.md").read_text()
+    assert text == report_text(report) and "its size is dense" in text
+
+
+# ---- runs of the workflow
+
+WHERE = {"dataset": "toy", "network": "mlp_tab", "supernet": "kappa0.25-ilo", "seed": "0"}
+WHERE |= {"initial": "initial", "cut": "ratio4", "options": "-weight_decay0.1", "dense": "dense"}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    """A run of a subnetwork and of a dense network, where the workflow would put them."""
+    folder = tmp_path_factory.mktemp("toy")
+    toy = Toy(folder / "stages")
+    toy.initialise()
+    toy.supernet(epochs=1)
+    toy.prune(4)
+    toy.finetune()
+    toy.finetune("dense", dense=True)
+    classes = [{"name": name} for name in CLASSES]
+    write_json(toy.path("split.json"), {"classes": classes})
+    places = {
+        "finetune/weights": paths.SUBNETWORK_WEIGHTS,
+        "mask/mask": paths.MASK,
+        "mask/report": paths.MASK_REPORT,
+        "dense/weights": paths.DENSE_WEIGHTS,
+        "initial/description": paths.INITIAL_REPORT,
+        "preprocessing.json": paths.PREPROCESSING,
+        "split.json": paths.SPLIT_REPORT,
+    }
+    for name, path in places.items():
+        target = place(folder / "results", path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(toy.path(name), target)
+    return folder / "results"
+
+
+def place(root: Path, path: str) -> Path:
+    return Path(paths.fill(path, str(root), **WHERE))
+
+
+@pytest.mark.parametrize("path", [paths.SUBNETWORK_WEIGHTS, paths.DENSE_WEIGHTS])
+def test_a_run_predicts_what_it_stored(results, path):
+    model = read_run(place(results, path).parent)
+    assert bool(model.masks) == (path == paths.SUBNETWORK_WEIGHTS)
+    assert model.classes == CLASSES and model.origin["dataset"] == "toy" and len(model.members) == 3
+    stages = results.parent / "stages"
+    valid = read_arrays(stages / "valid.safetensors")["numeric"]
+    predicted = reference_probabilities(model, valid).argmax(axis=1)
+    folder = "finetune" if model.masks else "dense"
+    stored = read_arrays(stages / folder / "predictions")["predicted"]
+    np.testing.assert_array_equal(predicted, stored)
+    np.testing.assert_array_equal(dense_torch(fold(model))(valid).argmax(axis=1), stored)
+
+
+def test_files_of_another_run_are_refused(results, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(results, root)
+    path = place(root, paths.PREPROCESSING)
+    sign({"wildcards": {"dataset": "wine"}})
+    try:
+        write_json(path, read_json(path))
+    finally:
+        sign({})
+    with pytest.raises(UserError, match=r"preprocessing.json is of another run.*'toy'.*'wine'"):
+        read_run(place(root, paths.SUBNETWORK_WEIGHTS).parent)
+
+
+def test_failed_runs_are_refused(results, tmp_path):
+    root = tmp_path / "results"
+    shutil.copytree(results, root)
+    path = place(root, paths.SUBNETWORK_WEIGHTS)
+    write_arrays(path, {})
+    with pytest.raises(UserError, match="the run failed"):
+        read_run(path.parent)
+
+
+def test_folders_that_are_no_run(tmp_path):
+    with pytest.raises(UserError, match="no folder of a fine-tuned or dense network"):
+        read_run(tmp_path)
+    folder = tmp_path / "kappa0.25-ilo/seed0/ratio8"
+    folder.mkdir(parents=True)
+    (folder / "subnetwork.safetensors").touch()
+    with pytest.raises(UserError, match="does not lie in a folder of results"):
+        read_run(folder)

@@ -1,0 +1,116 @@
+"""ONNX from raw columns predicts what the network does, with missing and unseen values too."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from deployed import (
+    CLASSES,
+    VISION,
+    awkward_table,
+    fitted_on,
+    model_for,
+    network_inputs,
+    random_model,
+)
+
+from iunet.data.load import make_inputs
+from iunet.data.table import RawTable, clean_table
+from iunet.deploy.dense import reference_probabilities
+from iunet.deploy.folded import fold
+from iunet.deploy.model import PrunedModel
+from iunet.deploy.onnx import build_onnx, class_array, missing_text, onnx_inputs, write_onnx
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def run(model: PrunedModel, feed: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and probabilities as onnxruntime computes them."""
+    built = build_onnx(fold(model)).SerializeToString()
+    session = onnxruntime.InferenceSession(built, providers=["CPUExecutionProvider"])
+    return session.run(None, feed)
+
+
+def same(model: PrunedModel, table: pa.Table) -> None:
+    expected = reference_probabilities(model, network_inputs(model.preprocessing, table))
+    labels, probabilities = run(model, onnx_inputs(model.preprocessing, table))
+    np.testing.assert_allclose(probabilities, expected, atol=1e-5)
+    np.testing.assert_array_equal(labels, class_array(model.classes)[expected.argmax(axis=1)])
+
+
+def test_missing_unseen_and_infrequent_values():
+    table = awkward_table()
+    preprocessing = fitted_on(table, 30)
+    columns = {column["name"]: column for column in preprocessing["categorical"]}
+    assert preprocessing["dropped"] == ["nothing"]
+    assert columns["/words0"]["infrequent"] and columns["often missing"]["missing_level"]
+    assert missing_text(preprocessing) == "(missing)"  # since the empty text is a level here
+    codes = network_inputs(preprocessing, table)
+    unseen = np.array([value.as_py() == "never in train" for value in table.column("label")])
+    group = next(g for g in preprocessing["groups"] if g["column"] == "label")
+    assert unseen.any() and not codes[unseen, group["start"] : group["stop"]].any()
+    same(model_for(preprocessing), table)
+
+
+def test_missing_values_that_train_did_not_have():
+    table = pa.table({"a": pa.array([1.0, 2.0, None, 4.0]), "b": pa.array(["x", "y", "x", None])})
+    table = table.set_column(1, "b", table.column("b").dictionary_encode())
+    preprocessing = fitted_on(table, 2)
+    assert missing_text(preprocessing) == ""
+    same(model_for(preprocessing), table)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+def test_tables_of_one_kind(kind):
+    columns = {"numbers": [0, 1, 2], "categories": [4, 5, 6]}[kind]
+    table = awkward_table().select(columns)
+    same(model_for(fitted_on(table, 40)), table)
+
+
+@pytest.mark.parametrize(
+    "classes", [["a", "b", "ü"], [10, 2, -1], [True, False, True], ["a", 1, 2.5]]
+)
+def test_labels_keep_their_type(classes):
+    table = awkward_table().select([0, 1])
+    model = model_for(fitted_on(table, 40), classes=classes, density=0.9)
+    labels, _ = run(model, onnx_inputs(model.preprocessing, table))
+    assert set(labels) <= set(class_array(classes)) and len(set(labels)) > 1
+    same(model, table)
+
+
+def test_images():
+    preprocessing = {"kind": "vision", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3]}
+    model = random_model(VISION, preprocessing)
+    images = np.random.default_rng(0).integers(0, 256, (9, 3, 8, 8), dtype=np.uint8)
+    inputs = make_inputs(preprocessing, torch.device("cpu")).prepare(torch.from_numpy(images))
+    expected = reference_probabilities(model, inputs.reshape(9, -1).numpy())
+    labels, probabilities = run(model, {"images": images})
+    np.testing.assert_allclose(probabilities, expected, atol=1e-5)
+    np.testing.assert_array_equal(labels, np.array(CLASSES)[expected.argmax(axis=1)])
+
+
+def test_names_and_bytes(tmp_path):
+    """Columns may be called as we call our outputs and nodes; the file says how to use it."""
+    table = awkward_table()
+    model = model_for(fitted_on(table, 30))
+    built = build_onnx(fold(model))
+    assert [output.name for output in built.graph.output] == ["label_", "probabilities"]
+    said = {entry.key: json.loads(entry.value) for entry in built.metadata_props}
+    assert said["missing_text"] == "(missing)" and said["classes"] == CLASSES
+    for name in ("a", "b"):
+        write_onnx(tmp_path / name, fold(model))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_real_tables(mirror):
+    """anneal: 22,175 missing cells; credit-g: many categories."""
+    import pandas as pd
+
+    for name in ("anneal", "credit-g"):
+        frame = pd.read_parquet(mirror / f"tabular/{name}.parquet")
+        table = clean_table(name, RawTable(frame, "target")).table.drop_columns("target")
+        same(model_for(fitted_on(table, 100, max_categories=4)), table)
