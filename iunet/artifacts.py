@@ -39,6 +39,8 @@ AGAIN = (
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` if the block succeeds, and goes if not."""
     path = Path(path)
+    if path.is_dir():
+        raise UserError(f"{path} is a directory, where a file is to be written. Remove it.")
     # In a folder of its own, with a fixed name: a writer that is killed leaves files behind, some
     # with names of its library's choice, and the next attempt at the same artifact removes them.
     folder = path.with_name(f".{path.name}.tmp")
@@ -111,15 +113,19 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
             continue
         found = read_provenance(path)
         refuse_foreign(path, wanted, found)
-        code.append(found.get("code", {}))
-        for name, checksum in found.get("files", {}).items():
-            beside = Path(path).with_name(name)
+        code.append(_plain_dict(found.get("code")))
+        for name, checksum in _plain_dict(found.get("files")).items():
+            beside = Path(path).parent / Path(name).name
             if str(beside) in expected and sha256(beside) != checksum:
                 raise UserError(
                     f"{beside} is not the file that {path} describes (its sha256 differs). Delete "
                     "both and run the same command again."
                 )
     return joined_code(*code)
+
+
+def _plain_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def read_provenance(path: str | os.PathLike) -> Any:
@@ -168,7 +174,11 @@ def read_json(path: str | os.PathLike) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise UserError(f"{path} holds no JSON object, but {one_line(repr(content))}. {AGAIN}")
     said = content.pop(PROVENANCE, None)
-    if isinstance(said, dict) and said.get("content") != _json_digest(content):
+    try:
+        fits = not isinstance(said, dict) or said.get("content") == _json_digest(content)
+    except RecursionError:  # nested as deep as no artifact is
+        fits = False
+    if not fits:
         raise UserError(f"{path} is damaged: its content does not fit its checksum. {AGAIN}")
     return content
 
@@ -219,7 +229,7 @@ def read_arrays_and_metadata(
     said = header.pop(PROVENANCE, None)
     if isinstance(said, dict) and said.get("content") != _json_digest(header):
         raise UserError(f"{path} is damaged: its header does not fit its checksum. {AGAIN}")
-    checksums = said.get("sha256", {}) if isinstance(said, dict) else {}
+    checksums = _plain_dict(_plain_dict(said).get("sha256"))
     for name, array in arrays.items():
         if said is not None and checksums.get(name) != _array_digest(array):
             raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
@@ -248,7 +258,7 @@ def _opened(path: str | os.PathLike) -> Iterator[tuple[Any, dict[str, Any]]]:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("iunet", "{}"))
             yield file, header if isinstance(header, dict) else {}
-    except (OSError, SafetensorError, ValueError, KeyError) as error:
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(
             f"{path} cannot be read as safetensors ({one_line(error)}). {AGAIN}"
         ) from error
@@ -277,6 +287,9 @@ def read_tensors(
 def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
     """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
     description = read_json(json_path)
+    for key in ("dataset", "kind", "sha256"):
+        if key not in description:
+            raise UserError(f"{json_path} describes no data set: it lacks '{key}'. {AGAIN}")
     if sha256(data_path) != description["sha256"]:
         raise UserError(
             f"Data set '{description['dataset']}': {data_path} is not the file that {json_path} "
@@ -286,8 +299,11 @@ def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, 
 
 
 def sha256(path: str | os.PathLike) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({one_line(error)}).") from error
 
 
 READERS = {".json": _json_provenance, ".safetensors": _arrays_provenance}

@@ -7,7 +7,9 @@ torch, and torch's no XGBoost.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,6 +18,7 @@ import numpy as np
 from iunet.artifacts import read_arrays, read_json
 from iunet.baselines.catalog import LEARNERS
 from iunet.data.preprocess import Preprocessing
+from iunet.errors import UserError, one_line
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,18 @@ class Learner(Protocol):
 def learner_module(name: str) -> Any:
     """The module of a learner: `suggest(trial)` and the class `Learner`."""
     return importlib.import_module(LEARNERS[name].module)
+
+
+@contextlib.contextmanager
+def reading_model(model: str, learner: str) -> Iterator[None]:
+    """A model that is not this learner's, or does not fit its report, is refused by name."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise UserError(
+            f"{model} is no model of {learner}, or not the one that its report describes "
+            f"({one_line(error)}). Delete both and run the same command again to make them anew."
+        ) from error
 
 
 @dataclass

@@ -11,7 +11,7 @@ import torch
 from iunet.artifacts import read_json
 from iunet.baselines.cocktail.space import from_parameters, suggest
 from iunet.baselines.cocktail.train import fit, load_model, predict_probabilities, save_model
-from iunet.baselines.learner import Attempt, Machine, Table
+from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.data.load import Part, joined, load_part, make_inputs
 from iunet.scoring.scores import balanced_accuracy
 from iunet.training.support.checkpoint import Checkpoint
@@ -81,5 +81,6 @@ class Learner:
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
         rows = self.part(part)
-        loaded = load_model(model, report["model"], self.device)
+        with reading_model(model, "MLP_TAB+C"):
+            loaded = load_model(model, report["model"], self.device)
         return predict_probabilities(loaded, self.inputs(), rows).argmax(dim=1).cpu().numpy()

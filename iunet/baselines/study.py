@@ -24,9 +24,10 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.trial import FrozenTrial, TrialState
 
-from iunet.artifacts import read_json, write_json, write_text
+from iunet.artifacts import explain_full_disk, read_json, write_json, write_text
 from iunet.baselines.learner import Attempt
 from iunet.errors import UserError, one_line
+from iunet.escape import csv_value
 from iunet.training.support.signals import Terminated, raising_at_sigterm
 
 log = logging.getLogger(__name__)
@@ -48,12 +49,27 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
     path = Path(journal)
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = JournalFileSymlinkLock(str(path), grace_period=LOCK_S)
-    if path.exists():
-        _drop_incomplete_line(path, lock)
-    storage = JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
-    return optuna.create_study(
-        storage=storage, study_name=name, direction="maximize", load_if_exists=True
-    )
+    try:
+        if path.exists():
+            _drop_incomplete_line(path, lock)
+        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
+        study = optuna.create_study(
+            storage=storage, study_name=name, direction="maximize", load_if_exists=True
+        )
+        _check_trials(study)
+    except Exception as error:  # Optuna fails in many ways on a line that is not its own
+        explain_full_disk(error, path)
+        raise UserError(
+            f"{path} cannot be read as the journal of a study ({type(error).__name__}: "
+            f"{one_line(error)}). Delete it and run the same command again: the study begins anew."
+        ) from error
+    return study
+
+
+def _check_trials(study: optuna.Study) -> None:
+    for trial in study.get_trials(deepcopy=False):
+        if not {"worker", "seconds"} <= set(trial.user_attrs):
+            raise ValueError(f"trial {trial.number} does not say who made it, and how long it took")
 
 
 def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
@@ -190,6 +206,7 @@ def _killed_twice(marker: Path, study: str, own: int) -> bool:
     trial = {"study": study, "trial": own}
     begun = read_json(marker) if marker.exists() else {}
     starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
+    starts = starts if isinstance(starts, int) else 0
     if starts < 2:
         write_json(marker, {**trial, "starts": starts + 1})
     return starts >= 2
@@ -263,7 +280,8 @@ def _trials_csv(trials: list[FrozenTrial]) -> str:
     writer = csv.DictWriter(text, [*head, *names], lineterminator="\n", restval="")
     writer.writeheader()
     for trial in trials:
-        kept = {key: trial.user_attrs.get(key, "") for key in ("seconds", "fit_seconds", "reason")}
+        kept = {key: trial.user_attrs.get(key, "") for key in ("seconds", "fit_seconds")}
+        kept["reason"] = csv_value(trial.user_attrs.get("reason", ""))
         writer.writerow(
             {
                 "number": trial.number,

@@ -18,7 +18,7 @@ from pytorch_tabnet.tab_network import TabNet
 from torch import Tensor, nn
 
 from iunet.artifacts import read_arrays, write_tensors
-from iunet.baselines.learner import Attempt, Machine, Table
+from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.data.load import Part, joined, load_part
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import predict
@@ -207,8 +207,9 @@ class Learner:
         }
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
-        parameters = report["parameters"]
-        network = self.build(parameters, report["model"]["virtual_batch_size"], seed=0)
-        weights = {name: torch.from_numpy(array) for name, array in read_arrays(model).items()}
-        network.load_state_dict(weights)
+        with reading_model(model, "TabNet"):
+            parameters, facts = report["parameters"], report["model"]
+            network = self.build(parameters, facts["virtual_batch_size"], seed=0)
+            weights = {name: torch.from_numpy(array) for name, array in read_arrays(model).items()}
+            network.load_state_dict(weights)
         return predict(network, self.inputs, self.part(part)).argmax(dim=1).cpu().numpy()

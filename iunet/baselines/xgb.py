@@ -15,7 +15,7 @@ import xgboost
 from xgboost.callback import EarlyStopping, TrainingCallback
 
 from iunet.artifacts import read_arrays, write_arrays
-from iunet.baselines.learner import Attempt, Machine, Table
+from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.scoring.scores import balanced_accuracy
 
 if TYPE_CHECKING:
@@ -134,8 +134,10 @@ class Learner:
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:
         booster = xgboost.Booster({"nthread": self.machine.threads, "device": self.machine.device})
-        booster.load_model(bytearray(read_arrays(model)["booster.ubj"].tobytes()))
-        return _labels(booster.predict(self.matrix(report["model"]["one_hot"], part)))
+        with reading_model(model, "XGB"):
+            booster.load_model(bytearray(read_arrays(model)["booster.ubj"].tobytes()))
+            one_hot = report["model"]["one_hot"]
+        return _labels(booster.predict(self.matrix(one_hot, part)))
 
 
 def _labels(probabilities: np.ndarray) -> np.ndarray:

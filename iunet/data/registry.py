@@ -64,8 +64,12 @@ def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
 
 def _read_file(path: Path) -> list[Dataset]:
     text = _text(path, "registry of data sets (config key data.registry)")
-    reader = csv.DictReader(text.splitlines())
-    header = tuple(reader.fieldnames or ())
+    try:
+        reader = csv.DictReader(text.splitlines())
+        header = tuple(reader.fieldnames or ())
+        rows = [(row, f"{path}, line {reader.line_num}") for row in reader]
+    except csv.Error as error:  # a field as long as a book
+        raise UserError(f"The registry of data sets {path} is no CSV: {error}.") from error
     required, unknown = set(COLUMNS[:4]) - set(header), set(header) - set(COLUMNS)
     if required or unknown:
         fault = f"lacks the column '{min(required)}'" if required else ""
@@ -74,13 +78,13 @@ def _read_file(path: Path) -> list[Dataset]:
             f"The registry of data sets {path} {fault}. Its columns are: {', '.join(COLUMNS)} "
             "(the last two may be left out)."
         )
-    return [_parse_row(row, f"{path}, line {reader.line_num}") for row in reader]
+    return [_parse_row(row, where) for row, where in rows]
 
 
 def _text(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")  # spreadsheets write a byte-order mark
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the latter also for NUL in a path
         raise UserError(f"The {what} {path} cannot be read as UTF-8 text: {error}.") from error
 
 
@@ -106,10 +110,15 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
         raise UserError(f"{where}: the source '{source}' has no {kind} data, but '{name}' asks it.")
     if not location:
         raise UserError(f"{where}: '{name}' has no location.")
-    if source == "openml" and not location.isdigit():
+    if source == "openml" and not (location.isascii() and location.isdigit()):
         raise UserError(
             f"{where}: the location of '{name}' is '{location}', but OpenML sets are named by the "
             "number of their task."
+        )
+    if source == "file" and set(location) & set("{}<>"):
+        raise UserError(
+            f"{where}: the location of '{name}' is '{location}', but Snakemake takes braces and < "
+            "> in the name of a file for placeholders. Rename the file."
         )
     if source == "file" and not row.get("target"):
         raise UserError(f"{where}: '{name}' comes from a file, so the target column must be named.")
@@ -148,9 +157,18 @@ def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
         index = mirror / kind / "index.csv"
         if not index.is_file():
             continue
-        for row in csv.DictReader(_text(index, "mirror's index").splitlines()):
+        try:
+            listed = list(csv.DictReader(_text(index, "mirror's index").splitlines()))
+        except csv.Error as error:
+            raise UserError(f"The mirror's index {index} is no CSV: {error}.") from error
+        for row in listed:
             if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
                 raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
+            if Path(row["file"]).is_absolute() or ".." in Path(row["file"]).parts:
+                raise UserError(
+                    f"{index}: the file of '{row['name']}' is '{row['file']}', which lies outside "
+                    "of the mirror's folder. A mirror's files lie beside its index."
+                )
             path = str(index.parent / row["file"])
             rows[row["name"]] = {**row, "sha256": row["sha256"].lower(), "kind": kind, "path": path}
     if not rows:

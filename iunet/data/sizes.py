@@ -50,14 +50,24 @@ INPUTS_PER_FEATURE = 3  # one-hot expansion, over the paper's tables
 def data_size(dataset: Dataset, results: str) -> Data:
     """From the split if there is one, else from the paper, else a typical size."""
     split = Path(results) / "splits" / dataset.name / "split.json"
-    if split.is_file():
+    if size := _split_size(split):
+        return size
+    typical = TYPICAL[dataset.kind, dataset.source == "embedded"]
+    return _paper_sizes().get(dataset.name, typical)
+
+
+def _split_size(split: Path) -> Data | None:
+    """None if there is no split, or none that can be read: whoever needs its rows refuses it."""
+    try:
         facts = json.loads(split.read_text(encoding="utf-8"))
         side = facts.get("side", 0)
         n_inputs = facts.get("n_inputs") or facts.get("channels", 3) * side**2
-        parts = (facts[f"n_{part}"] for part in ("train", "valid", "test"))
-        return Data(*parts, n_inputs, facts["n_classes"], side)
-    typical = TYPICAL[dataset.kind, dataset.source == "embedded"]
-    return _paper_sizes().get(dataset.name, typical)
+        parts = [facts[f"n_{part}"] for part in ("train", "valid", "test")]
+        numbers = [*parts, n_inputs, facts["n_classes"], side]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+    usable = all(isinstance(n, int) and n >= 0 for n in numbers) and n_inputs > 0
+    return Data(*numbers) if usable else None
 
 
 @functools.cache

@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 
 from iunet.artifacts import read_arrays, read_json
+from iunet.errors import UserError, one_line
 
 Arrays = dict[str, np.ndarray]
 
 
 def read_masks(mask_path: str | Path, report_path: str | Path) -> dict[str, np.ndarray]:
     """A mask artifact as boolean arrays."""
-    layers = read_json(report_path)["layers"]
-    shapes = {layer["weight"]: layer["shape"] for layer in layers}
-    return unpack_masks(read_arrays(mask_path), shapes)
+    report, packed = read_json(report_path), read_arrays(mask_path)
+    try:
+        shapes = {layer["weight"]: layer["shape"] for layer in report["layers"]}
+        return unpack_masks(packed, shapes)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise UserError(
+            f"{mask_path} and {report_path} are not a mask and its report ({one_line(error)}). "
+            "Delete both and run the same command again to make them anew."
+        ) from error
 
 
 def pack_masks(masks: Arrays) -> Arrays:

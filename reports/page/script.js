@@ -147,8 +147,10 @@
       }
     }
     const quote = (field) => {
-      const text = field === undefined || field === null ? "" : String(field);
-      return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      let text = field === undefined || field === null ? "" : String(field);
+      // A spreadsheet would compute it; numbers may begin like that.
+      if (/^[=+\-@\t\r\n]/.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     return lines.map((line) => Array.from(line, quote).join(",")).join("\n") + "\n";
   }

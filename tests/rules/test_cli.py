@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from iunet.cli import targets_first
+from iunet.cli import config_files, folder_of, greedy_options, targets_first
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,41 @@ from iunet.cli import targets_first
         ("--config 'data={mirror: x}'", "--config 'data={mirror: x}'"),
         ("--configfile a.yaml b/report.json", "b/report.json --configfile a.yaml"),
         ("--sdm conda t.csv --set-threads r=2 u.csv", "t.csv u.csv --sdm conda --set-threads r=2"),
+        ("-n -q results/x.csv", "results/x.csv -n -q"),
+        ("-nq rules results/x.csv", "results/x.csv -nq rules"),
+        ("--rerun-triggers mtime params t.csv -n", "t.csv --rerun-triggers mtime params -n"),
+        ("--allowed-rules supernet prune t.csv", "t.csv --allowed-rules supernet prune"),
+        ("--envvars HOME t.csv --groups a=b u.csv", "t.csv u.csv --envvars HOME --groups a=b"),
+        ("--shared-fs-usage none t.csv", "t.csv --shared-fs-usage none"),
+        (
+            "--set-scatter a=2 t.csv --cache split t.csv",
+            "t.csv t.csv --set-scatter a=2 --cache split",
+        ),
+        ("--until t.csv", "--until t.csv"),  # values that are targets stay
         ("", ""),
     ],
 )
 def test_targets_first(given, understood):
     assert targets_first(shlex.split(given)) == shlex.split(understood)
+
+
+def test_every_option_of_snakemake_with_many_values_is_known():
+    """What is not greedy here takes targets or files: all that follows is its own."""
+    from snakemake.cli import get_argument_parser
+
+    many = {a.option_strings[0] for a in get_argument_parser()._actions
+            if a.nargs in ("+", "*") and a.option_strings}  # fmt: skip
+    of_targets = {"--forcerun", "--prioritize", "--until", "--omit-from", "--cleanup-metadata",
+                  "--wait-for-files", "--unneeded-temp-files"}  # fmt: skip
+    internal = {"--omit-flags", "--target-jobs"}  # of Snakemake's own calls of itself
+    assert len(many) >= 25
+    assert many - set(greedy_options()) == of_targets | internal
+
+
+def test_config_files_and_the_folder_are_found_in_the_arguments():
+    words = shlex.split("t.csv --configfile a.yaml b.yml -n --configfiles=c.json -d there")
+    assert config_files(words) == ["a.yaml", "b.yml", "c.json"]
+    assert str(folder_of(words)) == "there" and str(folder_of(["--directory=x"])) == "x"
 
 
 @pytest.mark.parametrize(

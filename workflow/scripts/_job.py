@@ -55,7 +55,6 @@ def start(script: dict[str, Any]) -> Any:
         force=True,
     )
     logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
-    sys.excepthook = _report
     if watched and "iunet.training.support.progress" in sys.modules:
         sys.modules["iunet.training.support.progress"].show_progress_bar = True
     lock_run(snakemake.output[0])
@@ -155,6 +154,11 @@ def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
 def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None:
     """Errors that the user can put right as one paragraph, others with their traceback."""
     text = str(error) if issubclass(kind, UserError) else ""
+    if issubclass(kind, ModuleNotFoundError) and error.name and not error.name.startswith("iunet"):
+        text = (
+            f"The package '{error.name}' is not installed in {sys.prefix}. `make setup` installs "
+            "all that the workflow needs into .venv; start it with .venv/bin/snakemake then."
+        )
     text = text or "".join(traceback.format_exception(kind, error, trace))
     logging.getLogger().critical(text)
 
@@ -213,3 +217,6 @@ def mock_snakemake(rule: str, wildcards: dict[str, str], configfiles: list[Path]
         None,
         str(ROOT / "workflow" / "scripts"),
     )
+
+
+sys.excepthook = _report  # already for what a script imports after this module

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iunet.artifacts import write_text
+from iunet.escape import csv_value, markdown_text
 from iunet.tables.document import Cell, Column, Row, TableDocument, write_document
 from iunet.tables.render.latex import latex
 from iunet.tables.render.view import Block, Text, View, view_of
@@ -42,20 +43,22 @@ def write_csv(path: str, rows: list[dict[str, Any]], fields: list[str] | None = 
 def csv_text(rows: list[dict[str, Any]], fields: list[str] | None = None) -> str:
     """Rows that share their keys, in full precision; `fields` are the keys if there is no row."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else fields, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    names = list(rows[0]) if rows else fields or []
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([csv_value(name) for name in names])
+    writer.writerows([csv_value(row[name]) for name in names] for row in rows)
     return text.getvalue()
 
 
 def simple_markdown(table: Rendered) -> str:
-    notes = "\n\n".join(table.notes)
-    lines = _markdown_lines(table.header, table.rows, 1)
-    return "\n".join([f"# {table.title}", "", *lines, "", notes, ""])
+    notes = "\n\n".join(map(markdown_text, table.notes))
+    rows = [[markdown_text(cell) for cell in row] for row in table.rows]
+    lines = _markdown_lines(table.header, rows, 1)
+    return "\n".join([f"# {markdown_text(table.title)}", "", *lines, "", notes, ""])
 
 
 def _markdown_lines(header: list[str], rows: list[list[str]], n_labels: int) -> list[str]:
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in [header, *rows]]
+    cells = [[markdown_text(name) for name in header], *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
 
     def align(row: list[str]) -> list[str]:
@@ -174,15 +177,17 @@ def _blocks(view: View) -> list[Block]:
 
 
 def markdown(view: View) -> str:
-    lines = [f"# {view.title}", "", view.caption, ""]
+    lines = [f"# {markdown_text(view.title)}", "", markdown_text(view.caption), ""]
     for block in _blocks(view):
-        rows = [
-            [f"**{c.text}**{str(c)[len(c.text) :]}" if c.best else str(c) for c in row]
-            for row in block.rows
-        ]
-        lines += [f"## {block.title}", ""] if block.title else []
+        rows = [[_markdown_cell(cell) for cell in row] for row in block.rows]
+        lines += [f"## {markdown_text(block.title)}", ""] if block.title else []
         lines += [*_markdown_lines(block.header, rows, block.n_labels), ""]
-    return "\n".join([*lines, "\n\n".join(view.notes), ""])
+    return "\n".join([*lines, "\n\n".join(map(markdown_text, view.notes)), ""])
+
+
+def _markdown_cell(cell: Text) -> str:
+    text = markdown_text(cell.text)
+    return (f"**{text}**" if cell.best else text) + "".join(f" [{mark}]" for mark in cell.marks)
 
 
 def html_page(view: View) -> str:

@@ -18,6 +18,11 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # at the start of a row it would be an option of the line end before it
+    "]": "{]}",
+    "*": "{*}",  # likewise
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
     "±": r"$\pm$",
     "×": r"$\times$",
     "·": r"$\cdot$",
@@ -48,7 +53,7 @@ LONG = 45  # rows beyond which a table takes several pages
 
 def escape(text: str) -> str:
     """Text that LaTeX shows as it is; characters that its fonts may lack become their names."""
-    return "".join(SPECIAL.get(character, character) for character in text)
+    return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 
 def latex(view: View) -> str:

@@ -1,0 +1,26 @@
+"""Text that comes from data, made harmless where it is shown: it is text, and never a command."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet takes a cell for a formula
+MARKDOWN = re.compile(r"[\\`*<>|]|&(?=#?\w+;)|(?<=\])[(\[:]|(?<!\w)_|_(?!\w)")
+HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}  # not every Markdown knows a backslash before these
+
+
+def csv_value(value: Any) -> Any:
+    """A text that a spreadsheet would compute gets an apostrophe in front of it; numbers do not."""
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
+def markdown_text(text: str) -> str:
+    """Text on one line that Markdown shows as it is."""
+    return MARKDOWN.sub(lambda found: HTML.get(found[0], f"\\{found[0]}"), " ".join(text.split()))

@@ -1,0 +1,75 @@
+"""Config files that are named on the command line, read before Snakemake reads them.
+
+Snakemake says that a file is no YAML, or has no keys, but not which file; of a key that stands
+twice it takes the last without a word.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from iunet.errors import UserError, one_line
+from iunet.runs.schema import check_plain
+
+PROGRAM = "__use_yte__"  # with it, Snakemake would run Python that stands in the file
+
+
+def read_overlay(path: str | Path) -> dict[str, Any]:
+    """The content of a config file, or an error that names it."""
+    where = f"The config file {path}"
+    if not Path(path).exists():
+        raise UserError(f"{where} does not exist (looked for in {Path.cwd()}).")
+    try:
+        content = _load(Path(path).read_text(encoding="utf-8"))
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{where} cannot be read as YAML or JSON ({one_line(error)}).") from error
+    if content is None:
+        raise UserError(
+            f"{where} is empty: it should hold the keys that it changes, or be left out."
+        )
+    if not isinstance(content, dict):
+        raise UserError(f"{where} holds no keys, but {one_line(repr(content), 80)}.")
+    if PROGRAM in content:
+        raise UserError(f"{where} has the key '{PROGRAM}': a config is no program. Remove it.")
+    try:
+        check_plain(content)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    return content
+
+
+def _load(text: str) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Refuses a key that stands twice in one place."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            _refuse_twice(names)
+            return super().construct_mapping(node, deep)
+
+    def pairs(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+        _refuse_twice([name for name, _ in entries])
+        return dict(entries)
+
+    try:
+        return json.loads(text, object_pairs_hook=pairs)
+    except ValueError:
+        pass  # YAML, then
+    try:
+        return yaml.load(text, Loader)
+    except (yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
+        raise ValueError(one_line(error)) from error
+
+
+def _refuse_twice(names: list[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen and name != "<<":
+            raise UserError(f"the key '{name}' stands twice in the same place. Remove one of them.")
+        seen.add(name)
