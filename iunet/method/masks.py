@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ def read_masks(mask_path: str | Path, report_path: str | Path) -> dict[str, np.n
     report, packed = read_json(report_path), read_arrays(mask_path)
     try:
         shapes = {layer["weight"]: layer["shape"] for layer in report["layers"]}
+        for name, shape in shapes.items():  # NumPy would fill up what is lacking with zeros
+            if min(shape) < 0 or packed[name].shape != (-(-math.prod(shape) // 8),):
+                raise ValueError(f"'{name}' has not the shape {shape}")
         return unpack_masks(packed, shapes)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise UserError(
