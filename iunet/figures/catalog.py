@@ -13,7 +13,13 @@ from iunet.provenance import digest
 from iunet.runs import paths
 from iunet.runs.empty import why_empty
 from iunet.runs.entries import Benchmark
-from iunet.runs.requests import Requests, files_of, supernet_requests, trials_requests
+from iunet.runs.requests import (
+    Requests,
+    files_of,
+    run_requests,
+    supernet_requests,
+    trials_requests,
+)
 from iunet.tables.masks import chosen_masks, mask_files
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
@@ -91,7 +97,8 @@ def figure_titles(bench: Benchmark) -> dict[str, str]:
     """Every figure of a config, with its title, in the order of the page."""
     tuned = dict.fromkeys(cell.dataset for cell in bench.cells if cell.method.tuned)
     titles = {name: title for name, (title, _) in FIGURES.items()}
-    return {**titles, **{f"{TUNING}{name}": f"Tuning on {name}" for name in tuned}}
+    own = {name: f"Experiment {name}: scores" for name in bench.config["experiments"]}
+    return {**titles, **own, **{f"{TUNING}{name}": f"Tuning on {name}" for name in tuned}}
 
 
 # The entries of the config whose data sets figures show, where they have not their own name.
@@ -99,9 +106,14 @@ ENTRIES = {"densities": "tables.laziness", "critical_difference": "tables.table7
 
 
 def figure_ask(bench: Benchmark, name: str) -> FigureAsk:
-    if why := why_empty(bench.config, ENTRIES.get(name, f"figures.{name}")):
+    own = name in bench.config["experiments"]
+    entry = f"experiments.{name}" if own else ENTRIES.get(name, f"figures.{name}")
+    if why := why_empty(bench.config, entry):
         return FigureAsk("iunet.figures.empty", [{"figure": name, "missing": why}])
     if name.startswith(TUNING):
         requests = trials_requests(bench, name.removeprefix(TUNING))
         return FigureAsk("iunet.figures.tuning_history", requests)
+    if own:
+        requests = run_requests(bench, bench.cells_of(entry))
+        return FigureAsk("iunet.figures.scores", requests)
     return FIGURES[name][1](bench)

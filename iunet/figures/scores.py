@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.figures.inputs import check_requests, finite
 from iunet.figures.missing import Run, missing_note, run_names
@@ -29,10 +30,41 @@ from iunet.figures.style import (
     write_figure,
 )
 from iunet.labels import dataset_label, metric_label
+from iunet.tables.frame import read_runs
+from iunet.tables.names import is_tabular
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SOURCE = "The list of scores"
 PANEL_WIDTH, LINE_HEIGHT = 1.95, 0.165  # inches
 MOST_COLUMNS = 3  # as many panels as a page is wide, beside the names
+
+
+def make(ask: dict[str, Any], output: dict[str, str]) -> None:
+    """The figure of an experiment: test accuracy of images, balanced accuracy of tables."""
+    write_scores(rows_of(read_runs(ask["requests"])), output)
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows that `write_scores` takes, from a frame of runs; tuned learners have no network."""
+    rows = []
+    for run in frame.to_dict("records"):
+        metric = "balanced_accuracy" if is_tabular(run["network"]) else "accuracy"
+        value = run[f"test_{metric}"]
+        scored = value is not None and math.isfinite(value)
+        rows.append(
+            {
+                "dataset": run["dataset"],
+                "network": None if run["network"] in LEARNERS else run["network"],
+                "method": run["method"],
+                "seed": run["seed"],
+                "metric": metric,
+                "value": value if scored else None,
+                "missing": None if scored else run["missing"] or run["failed"] or "no score",
+            }
+        )
+    return rows
 
 
 def write_scores(rows: list[dict[str, Any]], output: dict[str, str]) -> None:

@@ -33,13 +33,14 @@ from iunet.page.documents import (
 )
 from iunet.page.findings import headline_findings
 from iunet.page.view import CLASSES, table_view
-from iunet.tables.ask import BEYOND, PAPER, SEARCHES
-from iunet.tables.catalog import TABLES, table_module
+from iunet.tables.ask import BEYOND, OWN, PAPER, SEARCHES
+from iunet.tables.catalog import table_module
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     PAPER: ("Tables of the paper", "paper-tables"),
     SEARCHES: ("Searches of appendix E.2", "searches"),
     BEYOND: ("Beyond the paper", "beyond"),
+    OWN: ("Experiments of this config", "experiments"),
 }
 LARGEST_PDF = 2 * 2**20  # bytes; a larger one is not embedded
 
@@ -120,9 +121,7 @@ def grouped(tables: list[Document]) -> list[dict[str, Any]]:
         for name, (title, anchor) in GROUPS.items()
     }
     for document in tables:
-        known = document["id"] in TABLES
-        group = table_module(document["id"]).GROUP if known else BEYOND
-        groups[group]["tables"].append(table_view(document))
+        groups[table_module(document["id"]).GROUP]["tables"].append(table_view(document))
     return [group for group in groups.values() if group["tables"]]
 
 

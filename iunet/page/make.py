@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,9 @@ def make_page(
     `run` has the config, its name, the data sets that could not be had, and the folder of
     Snakemake's benchmarks.
     """
-    for figure in figures:
-        figure["caption"] = figure_caption(project, figure["id"])
     config = run["config"]
+    for figure in figures:
+        figure["caption"] = figure_caption(project, figure["id"], config["experiments"])
     facts = collect_facts(
         run["config_name"],
         config,
@@ -66,7 +67,8 @@ def make_page(
     write_page(bundle, output, project / "reports" / "page")
 
 
-def figure_caption(project: Path, name: str) -> str:
-    """The text of reports/captions/<figure>.txt; all tuning histories share one."""
+def figure_caption(project: Path, name: str, experiments: Iterable[str] = ()) -> str:
+    """The text of reports/captions/<figure>.txt; tuning histories, and experiments, share one."""
     kind = "tuning_history" if name.startswith("tuning-") else name
+    kind = "scores" if name in experiments else kind
     return (project / "reports" / "captions" / f"{kind}.txt").read_text(encoding="utf-8").strip()

@@ -138,8 +138,15 @@ def check_ranges(config: dict) -> None:
             )
 
 
-def check_tables(config: Config, tables: Iterable[str]) -> None:
-    """Every table that the config names is one of the catalog."""
+def check_tables(config: Config, tables: Iterable[str], figures: Iterable[str] = ()) -> None:
+    """Every table that the config names is one of the catalog, and no experiment is."""
+    for name in config["experiments"]:
+        if name in tables or name in figures:
+            kind = "table" if name in tables else "figure"
+            raise UserError(
+                f"The config key 'experiments.{name}' has the name of a {kind}, whose files it "
+                "would overwrite. Give the experiment another name."
+            )
     for name in config["tables"]:
         if name not in tables:
             raise UserError(

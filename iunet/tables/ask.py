@@ -10,6 +10,7 @@ from iunet.runs.entries import Cell
 from iunet.runs.requests import Requests, files_of
 
 PAPER, SEARCHES, BEYOND = "paper", "searches", "beyond"  # the groups of the page
+OWN = "own"  # experiments of the user's
 EVIDENCE = "evidence"  # of what is wrong in the paper
 CLAIMS = "claims"  # the ledger, with which the page begins
 

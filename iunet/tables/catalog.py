@@ -7,6 +7,8 @@
     build(ask, about)  the table document, in the table's own job
 
 Imported at every start of Snakemake, so tables import pandas inside of functions.
+
+An experiment of the config is a table too, named as it is; all of them are made by one module.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from iunet.runs.entries import Benchmark
+    from iunet.runs.settings import Config
     from iunet.tables.ask import Ask
     from iunet.tables.document import TableDocument
     from iunet.tables.scores import About
@@ -52,7 +55,13 @@ class Table(Protocol):
 
 
 def table_module(name: str) -> Any:
-    return importlib.import_module(f"iunet.tables.{name}")
+    """The module of a table; what is none of these is an experiment of the config."""
+    return importlib.import_module(f"iunet.tables.{name if name in TABLES else 'experiment'}")
+
+
+def table_names(config: Config) -> list[str]:
+    """Every table of a config, in the order of the page."""
+    return [*TABLES, *config["experiments"]]
 
 
 def table_ask(bench: Benchmark, name: str) -> Ask:
@@ -61,9 +70,11 @@ def table_ask(bench: Benchmark, name: str) -> Ask:
     from iunet.tables.ask import Ask
 
     module = table_module(name)
-    if why := why_empty(bench.config, f"tables.{getattr(module, 'MADE_FROM', name)}"):
+    own = name not in TABLES
+    made_from = getattr(module, "MADE_FROM", name)
+    if why := why_empty(bench.config, f"{'experiments' if own else 'tables'}.{made_from}"):
         return Ask(more={"empty": why})
-    return module.asks(bench)
+    return module.asks(bench, name) if own else module.asks(bench)
 
 
 def said_by_tables(constant: str) -> dict[str, Any]:

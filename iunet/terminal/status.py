@@ -21,7 +21,7 @@ STAGES = {  # in the order of the data; a rule of no stage stands for itself
         "choose",
         "latency",
     ),
-    "aggregate": ("table", "figure", "page"),
+    "aggregate": ("table", "figure", "rows", "page"),
 }
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
 NAMES_ONLY = ("all", "download_all", "experiments")  # rules without work

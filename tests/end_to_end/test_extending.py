@@ -56,19 +56,31 @@ def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
     assert report["network"]["name"] == "toy" and "test_accuracy" in report["metrics"]
     table = (project.path / "results" / "test" / "tables" / "widths.md").read_text()
     assert "Parameters of the networks" in table and "iunet" in table
+    project.run("experiments")
+    own = project.path / "results" / "test" / "tables" / "toys.csv"
+    assert {"wine", "iunet"} <= set(own.read_text().replace("\n", ",").split(","))
+    assert (own.parent.parent / "figures" / "toys.png").stat().st_size > 1000
     (project.path / "results" / "test" / "tables" / "widths.json").unlink()
     planned = project.run("-n", "results/test/report/index.html")
-    assert "widths.json" in planned
+    assert "widths.json" in planned and "toys.json" in planned
 
 
 def test_another_workflow_may_use_the_rules(project, tmp_path):
-    """`module iunet:` with renamed rules: jobs run, and their reasons are as good as here."""
+    """`module iunet:` with renamed rules, on a table of its own: jobs run, and their reasons are as
+    good as here."""
+    rows = [f"{i},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    (tmp_path / "customers.csv").write_text("\n".join(["age,zip_code,label", *rows]))
+    (tmp_path / "mine.csv").write_text(
+        "name,kind,source,location,target,categorical\n"
+        "customers,tabular,file,customers.csv,label,zip_code\n"
+    )
     (tmp_path / "Snakefile").write_text(
         f"""
 configfile: "{project.path}/config/config.yaml"
 configfile: "{project.path}/config/test.yaml"
 
-config["data"]["registry"] = ["{project.path}/config/datasets.csv"]
+config["data"]["registry"] = ["{project.path}/config/datasets.csv", "mine.csv"]
+config["tables"]["table9"] = {{"datasets": ["customers"]}}
 
 module iunet:
     snakefile: "{project.path}/workflow/Snakefile"
@@ -81,7 +93,7 @@ use rule * from iunet as iunet_*
     target = "results/test/tables/table9.csv"
     code, output = other.snakemake(target, overlay=None)
     assert code == 0, output[-3000:]
-    assert (tmp_path / target).is_file()
+    assert "customers" in (tmp_path / target).read_text()
     code, output = other.snakemake(target, overlay=None)
     assert NOTHING in output
     project.edit("iunet/data/split.py", "MIN_ROWS = 5", "MIN_ROWS = 6")

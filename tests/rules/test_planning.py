@@ -102,6 +102,23 @@ def test_a_supernet_that_is_not_pruned_has_no_subnetworks(folder):
     assert target in asked and not any("kappa0.5-sup/seed0/ratio" in path for path in asked)
 
 
+def test_experiments_are_tables_and_pictures_of_their_own(folder):
+    """And `experiments` runs those only: one method of one data set here."""
+    mine = {"mine": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["omp"]}}
+    plan = folder.plan("experiments", experiments=mine)
+    assert {plan.counts[rule] for rule in ("table", "figure", "supernet", "finetune")} == {1}
+    assert "train_dense" not in plan.counts and "download_images" not in plan.counts
+    forms = {f"results/test/tables/mine.{form}" for form in ("csv", "md", "tex", "html", "json")}
+    assert forms | {"results/test/figures/mine.png"} <= plan.outputs
+    page = folder.plan(experiments=mine).job("page")
+    assert {"results/test/tables/mine.json", "results/test/figures/mine.png"} <= set(page.input)
+    with pytest.raises(WorkflowError, match="The config has no experiments"):
+        folder.plan("experiments")
+    for name, kind in (("table1", "table"), ("figure2", "figure")):
+        with pytest.raises(WorkflowError, match=f"'experiments.{name}' has the name of a {kind}"):
+            folder.plan(experiments={name: mine["mine"]})
+
+
 def test_what_a_path_says_is_what_is_trained(folder):
     """Any point can be asked for, also one that no method of the config names."""
     point = "results/test/runs/wine/mlp_tab-depth3/kappa0.5-scl-glorot-epochs1/seed7"

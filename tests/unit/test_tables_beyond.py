@@ -9,8 +9,10 @@ from run_reports import frame_of, run, write
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.errors import UserError
+from iunet.figures.scores import rows_of
 from iunet.tables.cost import cost, read_costs
 from iunet.tables.efficiency import efficiency
+from iunet.tables.experiment import experiment
 from iunet.tables.metric_problem import (
     attainable_cells,
     majority_cells,
@@ -21,6 +23,37 @@ from iunet.tables.metric_problem import (
 from iunet.tables.ranking import critical_difference, paper_ranking, ranking_document
 from iunet.tables.table2 import paper_scores, table2_of
 from iunet.tables.table7 import METHODS, table7
+
+# ---- experiments
+
+
+def test_an_experiment_has_its_methods_beside_each_other():
+    frame = frame_of(
+        run("photo", "mlp_vis", "mine", 0, 60.0, balanced=50.0),
+        run("wine", "mlp_tab", "mine", 0, 80.0, balanced=70.0),
+        run("wine", "mlp_tab", "iunet", 0, 90.0, balanced=85.0),
+        run("wine", "mlp_tab", "iunet", 1, 90.0, balanced=87.0),
+        run("wine", "mlp_tab", "omp", 0, missing="not finished"),
+    )
+    table = experiment("my_ablation", frame)
+    assert (table.id, table.title) == ("my_ablation", "Experiment my_ablation")
+    shown = {
+        (row, column): cell.values["primary"].mean if cell.values else cell.missing
+        for row, cells in table.cells.items()
+        for column, cell in cells.items()
+        if row == "mlp_tab/wine"
+    }
+    assert shown[("mlp_tab/wine", "iunet")] == 86.0
+    assert shown[("mlp_tab/wine", "mine")] == 70.0
+    assert shown[("mlp_tab/wine", "omp")] == "not finished"
+    assert table.cells["mlp_vis/photo"]["mine"].values["primary"].mean == 60.0
+    rows = rows_of(frame)
+    assert [(r["metric"], r["value"]) for r in rows[:2]] == [
+        ("accuracy", 60.0),
+        ("balanced_accuracy", 70.0),
+    ]
+    assert (rows[-1]["value"], rows[-1]["missing"]) == (None, "not finished")
+
 
 # ---- ranking
 

@@ -85,7 +85,7 @@ rule rows:
 
 rule page:
     input:
-        tables=expand(paths.TABLE_DOCUMENT, table=TABLES),
+        tables=expand(paths.TABLE_DOCUMENT, table=table_names(config)),
         figures=expand(paths.FIGURE_REPORT, figure=figure_titles(BENCH)),
         png=expand(f"{paths.FIGURE}.png", figure=figure_titles(BENCH)),
         pdf=expand(f"{paths.FIGURE}.pdf", figure=figure_titles(BENCH)),
@@ -118,3 +118,11 @@ rule page:
         "The report: {output}"
     script:
         "../scripts/page.py"
+
+
+rule experiments:
+    input:
+        experiment_files,
+    localrule: True
+    message:
+        "All experiments of the config are run"

@@ -13,8 +13,8 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import check_own_file, mirror_index, read_registry
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
+from iunet.figures.catalog import FIGURES, figure_ask, figure_titles
 from iunet.figures.catalog import KINDS as FIGURE_KINDS
-from iunet.figures.catalog import figure_ask, figure_titles
 from iunet.networks.catalog import network_entry
 from iunet.runs import paths, settings
 from iunet.runs.config import (
@@ -37,7 +37,7 @@ from iunet.runs.schema import check_plain, check_schema, required_keys
 from iunet.runs.targets import explain_target
 from iunet.runs.versions import code_lines, script_code
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, said_by_tables, table_ask
+from iunet.tables.catalog import TABLES, said_by_tables, table_ask, table_module, table_names
 
 SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
@@ -49,7 +49,7 @@ try:
     check_schema(config, SCHEMA)
     check_results_folder(config["results"])
     REGISTRY = read_registry(config["data"]["registry"])
-    check_tables(config, TABLES)
+    check_tables(config, TABLES, FIGURES)
     check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
     check_ranges(config)
     check_stand_ins(config)
@@ -94,7 +94,7 @@ wildcard_constraints:
     study=r"tuning(-seed[0-9]+)?",
     worker=r"[0-9]+",
     seed=r"[0-9]+",
-    table=any_of(TABLES),
+    table=any_of(table_names(config)),
     figure=any_of(figure_titles(BENCH)),
 
 

@@ -182,11 +182,3 @@ rule latency:
         "Latency of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
         "../scripts/latency.py"
-
-
-rule experiments:
-    input:
-        list(dict.fromkeys(path for cell in BENCH.cells for path in BENCH.results_of(cell))),
-    localrule: True
-    message:
-        "All experiments are run"

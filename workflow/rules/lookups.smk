@@ -213,7 +213,7 @@ def ask_of_table(table):
 
 
 def table_code(wildcards):
-    return f"iunet.tables.{wildcards.table}"
+    return table_module(wildcards.table).__name__
 
 
 def table_splits(wildcards):
@@ -247,6 +247,17 @@ def ask_of_figure(figure):
 
 def figure_code(wildcards):
     return ask_of_figure(wildcards.figure).module
+
+
+def experiment_files(wildcards):
+    """The tables and pictures of the config's experiments, and nothing else."""
+    names = list(config["experiments"])
+    if not names:
+        raise WorkflowError(
+            "The config has no experiments: name one under 'experiments', as docs/runs.md shows."
+        )
+    tables = expand(f"{paths.TABLE}.csv", table=names)
+    return tables + expand(f"{paths.FIGURE}.png", figure=names)
 
 
 def page_runs(stem):

@@ -1,6 +1,6 @@
 # What jobs ask of the machine, and what is checked before anything starts.
 
-from iunet.machine import cluster, resources
+from iunet.machine import cluster, fork_server, resources
 from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.machine.run_lock import refuse_unwritable
 from iunet.runs.costs import Costs
@@ -41,6 +41,21 @@ def job_group(stage):
     return lambda wildcards: None if RUNS_HERE else COSTS.group(stage, wildcards)
 
 
+def start_fork_server():
+    """Jobs fork from a process that has imported torch, instead of importing it each."""
+    from snakemake.script import PythonScript
+
+    server, client = fork_server.start(config["train"]["threads"])
+    ordinary = PythonScript._execute_cmd
+
+    def execute(script, command, lifeline=server.stdin, **values):
+        if values.get("py_exec") == sys.executable:  # and no other environment's
+            values["py_exec"] = client
+        return ordinary(script, command, **values)
+
+    PythonScript._execute_cmd = execute
+
+
 def check_before_start():
     """What would fail only when the first job starts, or for ever in a queue, is said at once."""
     try:
@@ -59,3 +74,5 @@ def check_before_start():
             cluster.check_slurm(partitions, workflow.executor_settings.partition_config)
         except UserError as error:
             raise WorkflowError(str(error)) from None
+    if RUNS_HERE and DEVICE == "cpu" and fork_server.asked():
+        start_fork_server()

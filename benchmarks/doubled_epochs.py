@@ -1,0 +1,92 @@
+"""Whether a config trains long enough: every validation score, and what twice the epochs change.
+
+Runs the workflow with the config, and with all its epochs (and rounds of XGBoost) doubled, beside
+its results; ends with 1 if a mean over seeds moves by more than the tolerance.
+
+    python benchmarks/doubled_epochs.py [config/demo.yaml] [--tolerance 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+EPOCHS = ("epochs", "max_epochs", "first_cycle_epochs", "max_rounds", "max_rounds_dart")
+
+
+def merged(base: dict, overlay: dict) -> dict:
+    """As Snakemake merges config files."""
+    result = dict(base)
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        result[key] = merged(base[key], value) if both else value
+    return result
+
+
+def doubled(section: dict) -> dict:
+    """Of a config's section, the epochs alone, each twice as many."""
+    result = {}
+    for key, value in section.items():
+        if isinstance(value, dict):
+            result[key] = doubled(value)
+        elif key in EPOCHS:
+            result[key] = 2 * value
+    return {key: value for key, value in result.items() if value != {}}
+
+
+def run(*configfiles: Path) -> None:
+    command = [Path(sys.executable).parent / "snakemake", "--cores", str(os.cpu_count())]
+    subprocess.run([*command, "--configfile", *configfiles], cwd=ROOT, check=True)
+
+
+def validation_scores(results: Path) -> dict[str, float]:
+    """By run without its seed: the mean over seeds, by the metric that chooses ratios."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for path in sorted((results / "runs").rglob("*.json")):
+        name = path.parent.relative_to(results / "runs")
+        run_of_all_seeds = "/".join(p for p in name.parts if not p.startswith("seed"))
+        report = json.loads(path.read_text())
+        if path.name == "study.json":
+            scores[run_of_all_seeds].append(report["best"]["valid_balanced_accuracy"])
+        elif path.name == "evaluation.json" and "valid_accuracy" in report["metrics"]:
+            table = name.parts[1] == "mlp_tab"
+            metric = "valid_balanced_accuracy" if table else "valid_accuracy"
+            scores[run_of_all_seeds].append(report["metrics"][metric])
+    return {name: statistics.mean(values) for name, values in scores.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("config", nargs="?", default="config/demo.yaml", type=Path)
+    parser.add_argument("--tolerance", type=float, default=2.0, help="points")
+    asked = parser.parse_args()
+    paper = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    config = merged(paper, yaml.safe_load((ROOT / asked.config).read_text()))
+    results = Path(config["results"])
+    twice = results.with_name(f"{results.name}-doubled")
+    overlay = {"results": str(twice)} | doubled({key: config[key] for key in ("train", "tuning")})
+    (ROOT / twice).mkdir(parents=True, exist_ok=True)
+    (ROOT / twice / "config.yaml").write_text(yaml.safe_dump(overlay))
+    run(asked.config)
+    run(asked.config, twice / "config.yaml")
+    once, again = (validation_scores(ROOT / path) for path in (results, twice))
+    moved = {name: again[name] - score for name, score in once.items()}
+    print(f"{'validation score (mean over seeds)':60}{'once':>8}{'doubled':>9}{'moved':>8}")
+    for name in sorted(moved, key=lambda name: -abs(moved[name])):
+        print(f"{name:60}{once[name]:8.2f}{again[name]:9.2f}{moved[name]:+8.2f}")
+    largest = max(map(abs, moved.values()))
+    print(f"the largest change is {largest:.2f} points; allowed are {asked.tolerance:g}")
+    sys.exit(largest > asked.tolerance)
+
+
+if __name__ == "__main__":
+    main()
