@@ -19,8 +19,7 @@ from torch import Tensor
 from iunet.deploy.folded import FoldedModel, Layer, without_dead_units
 from iunet.errors import UserError
 
-FEW_ROWS = 2  # so many are faster one by one than as a block
-MOSTLY = 0.3  # from this density on a layer is faster if it is computed as a whole
+MOSTLY = 0.25  # from this density on a layer is faster if it is computed as a whole
 CHUNK = 1024  # rows at once, for the memory of their activations
 
 
@@ -106,10 +105,10 @@ class NumbaLayers:
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
         """Of each member the outputs [rows, classes]."""
-        if len(inputs) <= FEW_ROWS:
+        if len(inputs) == 1:
             work = np.empty((2, self.sizes.max()), np.float32)
             for m in self.members:
-                yield np.stack([self._row(x, m, work) for x in inputs])
+                yield self._row(inputs[0], m, work)
         else:
             blocks = self._blocks(inputs)
             for m in self.members:
@@ -119,15 +118,15 @@ class NumbaLayers:
     def _row(self, x: np.ndarray, m: int, work: np.ndarray) -> np.ndarray:
         weights = (self.starts, self.rows, self.values[m], self.biases[m])
         where = self.kernels.one_row(x, self.sizes, self.whole, *weights, work)
-        return work[where, : self.sizes[-1]].copy()
+        return work[where : where + 1, : self.sizes[-1]].copy()
 
     def _blocks(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs as [blocks, inputs, rows of a block], the last one filled up with zeros."""
-        block = self.kernels.BLOCK
-        n_blocks = -(-len(inputs) // block)
-        padded = np.zeros((n_blocks * block, inputs.shape[1]), np.float32)
-        padded[: len(inputs)] = inputs
-        return np.ascontiguousarray(padded.reshape(n_blocks, block, -1).transpose(0, 2, 1))
+        narrow, wide = self.kernels.NARROW_BLOCK, self.kernels.WIDE_BLOCK
+        rows = narrow if len(inputs) <= narrow else wide
+        if rest := -len(inputs) % rows:
+            inputs = np.concatenate([inputs, np.zeros((rest, inputs.shape[1]), np.float32)])
+        return np.ascontiguousarray(inputs.reshape(-1, rows, inputs.shape[1]).transpose(0, 2, 1))
 
     def _block_outputs(self, h: np.ndarray, m: int) -> np.ndarray:
         for i, units in enumerate(self.by_units):

@@ -1,10 +1,9 @@
 """The numba kernels of fast prediction, each for one thread; they release Python's lock.
 
 For one row the layers go by columns: of an input that is 0, as after a ReLU half of them are, no
-weight is read. For many rows they go by blocks of `BLOCK` rows, whose activations lie side by side,
-so that each kept weight is one broadcast and a few vector operations. LLVM does not find that form
-by itself: it would keep the sums of a unit in memory, and take 1.3 times as long. So the inner loop
-is written with vectors (`_weighted_sum`).
+weight is read. More rows go in blocks, whose activations lie side by side, so that each kept weight
+is one broadcast and a few vector operations. LLVM does not find that form by itself: it would keep
+the sums of a unit in memory, and take 1.3 times as long. So the inner loop is written with vectors.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 8  # floats of a vector: AVX2's; LLVM splits it where vectors are shorter
-VECTORS = 4  # sums that are under way at once
-BLOCK = LANES * VECTORS
+WIDE = 4  # vectors of a block, whose sums are under way at once
+NARROW_BLOCK, WIDE_BLOCK = LANES, WIDE * LANES  # rows: few fill a narrow block better
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
@@ -40,12 +39,14 @@ def one_row(x, sizes, whole, starts, rows, values, biases, work):
             if value == 0 or (layer > 0 and value < 0):  # ReLU
                 continue
             begin, end = starts[column + j], starts[column + j + 1]
+            weights = values[begin:end]  # a slice of its own, or LLVM would not use vectors
             if whole[layer]:
                 for i in range(n_units):
-                    out[i] += value * values[begin + i]
+                    out[i] += value * weights[i]
             else:
-                for k in range(begin, end):
-                    out[rows[k]] += value * values[k]
+                units = rows[begin:end]
+                for k in range(len(units)):
+                    out[units[k]] += value * weights[k]
         column += sizes[layer]
         unit += n_units
     return n_layers % 2
@@ -53,47 +54,68 @@ def one_row(x, sizes, whole, starts, rows, values, biases, work):
 
 @njit(cache=True, nogil=True)
 def block_layer(x, starts, columns, values, biases, relu, out):
-    """A layer on blocks of rows: x is [blocks, inputs, BLOCK], out [blocks, units, BLOCK]."""
+    """A layer on blocks of rows: x is [blocks, inputs, rows], out [blocks, units, rows].
+
+    The rows of a block are `NARROW_BLOCK` or `WIDE_BLOCK`.
+    """
     for block in range(len(x)):
         here, sums = x[block], out[block]
         for i in range(len(biases)):
-            _weighted_sum(here, columns, values, starts[i], starts[i + 1], biases[i], sums, i)
+            begin, end = starts[i], starts[i + 1]
+            if x.shape[2] == NARROW_BLOCK:
+                _narrow_sums(here, columns, values, begin, end, biases[i], sums, i)
+            else:
+                _wide_sums(here, columns, values, begin, end, biases[i], sums, i)
             if relu:
-                for b in range(BLOCK):
+                for b in range(x.shape[2]):
                     sums[i, b] = max(sums[i, b], np.float32(0))
 
 
 @intrinsic
-def _weighted_sum(typing_context, x, columns, values, begin, end, bias, out, unit):
-    """out[unit] = bias + Σ values[k] · x[columns[k]] for k in [begin, end), a vector at a time."""
-    signature = types.void(x, columns, values, begin, end, bias, out, unit)
+def _narrow_sums(typing_context, x, columns, values, begin, end, bias, out, unit):
+    """out[unit] = bias + Σ values[k] · x[columns[k]] for k in [begin, end), on a narrow block."""
+    return _sums_in_vectors(1, x, columns, values, begin, end, bias, out, unit)
 
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
+
+@intrinsic
+def _wide_sums(typing_context, x, columns, values, begin, end, bias, out, unit):
+    """The same on a wide block."""
+    return _sums_in_vectors(WIDE, x, columns, values, begin, end, bias, out, unit)
+
+
+def _sums_in_vectors(n_vectors, *kinds):
+    """A numba intrinsic: its signature, and the function that writes its instructions."""
+
+    def write(context, builder, signature, arguments):
         x, columns, values, out = (
             context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 1, 2, 6)
         )
         begin, end, bias, unit = (arguments[i] for i in (3, 4, 5, 7))
-        _emit_weighted_sum(builder, x, columns, values, begin, end, bias, out, unit)
+        _write_loop(n_vectors, builder, x, columns, values, begin, end, bias, out, unit)
         return context.get_dummy_value()
 
-    return signature, generate
+    return types.void(*kinds), write
 
 
-def _emit_weighted_sum(builder, x, columns, values, begin, end, bias, out, unit) -> None:
-    """LLVM's instructions for `_weighted_sum`: a loop over k that carries the vectors of sums."""
+def _write_loop(n_vectors, builder, x, columns, values, begin, end, bias, out, unit) -> None:
+    """LLVM's instructions: a loop over k that carries the vectors of sums."""
     vector, int64 = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64)
     fma = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{LANES}f32"
     )
-    before = builder.block
-    first_sum = _broadcast(builder, bias, vector)
+
+    def vector_at(array, row, part):  # of an array [n, rows of a block]
+        offset = builder.mul(row, row.type(n_vectors * LANES))
+        offset = builder.add(offset, row.type(part * LANES))
+        return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
+
+    before, first_sum = builder.block, _broadcast(builder, bias, vector)
     loop, body, after = (builder.append_basic_block(name) for name in ("loop", "body", "after"))
     builder.branch(loop)
 
     builder.position_at_end(loop)
     k = builder.phi(int64)
-    sums = [builder.phi(vector) for _ in range(VECTORS)]
+    sums = [builder.phi(vector) for _ in range(n_vectors)]
     for carried, start in [(k, begin), *((s, first_sum) for s in sums)]:
         carried.add_incoming(start, before)
     builder.cbranch(builder.icmp_signed("<", k, end), body, after)
@@ -103,20 +125,13 @@ def _emit_weighted_sum(builder, x, columns, values, begin, end, bias, out, unit)
     weight = _broadcast(builder, builder.load(builder.gep(values, [k])), vector)
     k.add_incoming(builder.add(k, int64(1)), builder.block)
     for part, carried in enumerate(sums):
-        activations = builder.load(_vector_at(builder, x, column, part, vector), align=4)
+        activations = builder.load(vector_at(x, column, part), align=4)
         carried.add_incoming(builder.call(fma, [weight, activations, carried]), builder.block)
     builder.branch(loop)
 
     builder.position_at_end(after)
     for part, total in enumerate(sums):
-        builder.store(total, _vector_at(builder, out, unit, part, vector), align=4)
-
-
-def _vector_at(builder, array, row, part, vector):
-    """The address of a part of a row of an array [n, BLOCK]."""
-    offset = builder.mul(row, row.type(BLOCK))
-    offset = builder.add(offset, row.type(part * LANES))
-    return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
+        builder.store(total, vector_at(out, unit, part), align=4)
 
 
 def _broadcast(builder, scalar, vector):

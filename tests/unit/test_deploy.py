@@ -148,6 +148,7 @@ def test_sealed_files_that_are_no_compact_model(folded, tmp_path, changes, said)
 
 
 def test_export(tmp_path):
+    pytest.importorskip("onnx")
     model = random_model(VISION, {"kind": "vision", "mean": [0.5] * 3, "std": [0.25] * 3})
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     report = export_model(model, tmp_path / "out", repeats=2)

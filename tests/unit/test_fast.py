@@ -48,7 +48,7 @@ def test_fast_prediction_agrees(kernels, density, network, members):
     fast = FastModel(folded, kernels)
     inputs = inputs_for(folded, 2100)
     expected = reference_probabilities(model, inputs)
-    for rows in (1, 2, 3, 31, 32, 33, 256, 2100):  # one by one, blocks, several chunks
+    for rows in (1, 2, 8, 9, 31, 32, 33, 256, 2100):  # one, blocks of both kinds, several chunks
         agrees(fast.probabilities(inputs[:rows]), expected[:rows])
 
 
