@@ -65,7 +65,7 @@ def environments(evaluations: Iterable[dict[str, Any]]) -> tuple[dict[str, str],
     versions: dict[str, set[str]] = {}
     for evaluation in evaluations:
         environment = evaluation.get("environment", {})
-        for key in ("device", "device_type", "threads", "platform"):
+        for key in ("device", "device_type", "cpu", "threads", "platform"):
             if key in environment:
                 machine.setdefault(key.replace("_", " "), set()).add(str(environment[key]))
         for package, version in environment.get("versions", {}).items():

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -56,12 +57,26 @@ def keep_freed_memory() -> None:
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
+def cpu_name() -> str:
+    """What decides about the last bits of float sums on a CPU: its model, and torch's kernels."""
+    facts = {}
+    with contextlib.suppress(OSError):  # Linux only
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition(":")
+            facts.setdefault(key.strip(), value.strip())
+    name = facts.get("model name") or platform.processor() or platform.machine()
+    numbers = [facts[key] for key in ("cpu family", "model") if key in facts]
+    capability = torch.backends.cpu.get_cpu_capability()
+    return ", ".join([name, *([f"model {'/'.join(numbers)}"] if numbers else []), capability])
+
+
 def describe_environment(device: torch.device) -> dict[str, Any]:
     """Versions and hardware, for a run's report."""
     on_cuda = device.type == "cuda"
     return {
         "device": torch.cuda.get_device_name(device) if on_cuda else platform.machine(),
         "device_type": device.type,
+        "cpu": cpu_name(),
         "threads": torch.get_num_threads(),
         "versions": {
             "iunet": __version__,
