@@ -5,20 +5,29 @@ from __future__ import annotations
 import re
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet takes a cell for a formula
+FORMULA = ("=", "+", "-", "@", "\t", "\n")  # a spreadsheet takes a cell for a formula
 MARKDOWN = re.compile(r"[\\`*<>|]|&(?=#?\w+;)|(?<=\])[(\[:]|(?<!\w)_|_(?!\w)")
 HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}  # not every Markdown knows a backslash before these
 
 
 def csv_value(value: Any) -> Any:
     """A text that a spreadsheet would compute gets an apostrophe in front of it; numbers do not."""
-    if not isinstance(value, str) or not value.startswith(FORMULA):
+    if not isinstance(value, str):
+        return value
+    # The csv module puts a lone carriage return into no quotes, but readers take it for a line end.
+    value = value.replace("\r\n", "\n").replace("\r", "\n")
+    if not value.startswith(FORMULA):
         return value
     try:
         float(value)
     except ValueError:
         return f"'{value}"
     return value
+
+
+def drawn_text(text: str) -> str:
+    """Text on one line for Matplotlib, which reads what stands between dollars as a formula."""
+    return " ".join(text.split()).replace("$", r"\$")
 
 
 def markdown_text(text: str) -> str:

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from iunet.errors import UserError
+from iunet.escape import drawn_text
 from iunet.evaluation.locality import locality, selectivity
 from iunet.figures.inputs import (
     check_requests,
@@ -335,7 +336,7 @@ def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) 
     named = named_groups(groups, n_inputs * (1.25 * SMALL / 72) / width)
     panel.set_xticks(
         [(group["start"] + group["stop"]) / 2 for group in named],
-        [_short(group["column"]) for group in named],
+        [drawn_text(_short(group["column"])) for group in named],
         rotation=90,
     )
 

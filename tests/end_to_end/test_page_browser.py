@@ -5,18 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 import time
 from pathlib import Path
 
 import pytest
+from browser import start_browser
 from sample_page import ROOT, all_tables, sample_bundle
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
 
 from iunet.page.build import write_page
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
 @pytest.fixture(scope="module")
@@ -27,25 +23,8 @@ def page_path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def driver(page_path):
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("no chromium or chromedriver here (apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    flags = (
-        "headless=new",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-dev-shm-usage",
-        "hide-scrollbars",
-    )
-    for flag in flags:
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    except WebDriverException as error:
-        pytest.skip(f"chromium does not start here: {str(error).splitlines()[0]}")
+def driver():
+    browser = start_browser()
     yield browser
     browser.quit()
 
