@@ -19,10 +19,10 @@ ENTRIES = ("datasets_of_table", "runs_of_table")  # described once, and not at e
 LONGEST = 60  # characters of a value; longer ones are to be looked up
 HEAD = """# The config
 
-Every key, with its value in `config/config.yaml`, the paper's, and what it says. `make docs` makes it
-from `workflow/schemas/config.schema.yaml`, which checks a config before anything runs. An overlay,
-such as `config/demo.yaml`, changes single keys (`snakemake --configfile config/demo.yaml`), and
-lists as a whole.
+Every key, with its value in `config/config.yaml` (the paper's) and what it says. `make docs` makes
+this from `workflow/schemas/config.schema.yaml`, which checks a config before anything runs. An
+overlay, such as `config/demo.yaml`, changes single keys, and lists as a whole:
+`snakemake --configfile config/demo.yaml`.
 """
 
 Schema = dict[str, Any]
