@@ -58,7 +58,7 @@ class Figure:
 class Bundle:
     facts: RunFacts
     title: str = "IUNET, regenerated"
-    notice: str | None = None  # shown on top, e.g. that a demo's numbers mean nothing
+    notice: str | None = None  # shown on top, e.g. what a demo has scaled down
     tables: list[Document] = field(default_factory=list)
     claims: Document | None = None  # its `data` has the lines of the ledger
     evidence: Document | None = None

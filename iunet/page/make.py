@@ -9,6 +9,7 @@ from typing import Any
 from iunet.artifacts import read_json
 from iunet.page.build import write_page
 from iunet.page.facts import collect_facts
+from iunet.page.notice import notice
 from iunet.tables.ask import CLAIMS, EVIDENCE
 from iunet.tables.catalog import table_module
 
@@ -17,10 +18,6 @@ LIMITS = [
     "No run of this page selects anything on test data: ratios, l1, trials and epochs are chosen "
     "on validation data, or fixed.",
 ]
-DEMO_NOTICE = (
-    "This page was made with stand-in data sets and short trainings: it shows that the workflow "
-    "runs, and its numbers say nothing about the methods."
-)
 
 
 def make_page(
@@ -54,7 +51,7 @@ def make_page(
         for group in (CLAIMS, EVIDENCE)
     )
     bundle = {
-        "notice": DEMO_NOTICE if config["stand_ins"] else None,
+        "notice": notice(config, paper_config(project)),
         "facts": vars(facts),
         "tables": list(documents.values()),
         "claims": claims,
@@ -65,6 +62,12 @@ def make_page(
         "limits": LIMITS,
     }
     write_page(bundle, output, project / "reports" / "page")
+
+
+def paper_config(project: Path) -> dict[str, Any]:
+    import yaml
+
+    return yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
 
 
 def figure_caption(project: Path, name: str, experiments: Iterable[str] = ()) -> str:

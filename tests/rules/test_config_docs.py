@@ -1,0 +1,49 @@
+"""Every key of the config is described, and config/README.md shows them all as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from iunet.page.config_keys import SCHEMA, description_of, document, keys_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict:
+    return yaml.safe_load(SCHEMA.read_text())
+
+
+@pytest.fixture(scope="module")
+def paper() -> dict:
+    return yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+def test_every_key_has_a_description(schema):
+    keys = dict(keys_of(schema, schema))
+    for name, entry in schema["$defs"].items():
+        keys |= dict(keys_of(entry, schema, (f"$defs/{name}",)))
+    lacking = [".".join(path) for path, key in keys.items() if not description_of(key, schema)]
+    assert len(keys) > 100 and lacking == []
+
+
+def test_every_key_of_the_papers_config_is_in_the_document(schema, paper):
+    text = (ROOT / "config" / "README.md").read_text()
+
+    def check(config: dict, path: str) -> None:
+        for name, value in config.items():
+            if path in ("tables", "figures", "methods", "experiments", "stand_ins"):
+                continue  # whose entries are described once
+            here = f"{path}.{name}" if path else name
+            assert f"`{here}`" in text or f"## {here}\n" in text, here
+            if isinstance(value, dict):
+                check(value, here)
+
+    check(paper, "")
+
+
+def test_the_document_is_current(schema, paper):
+    assert (ROOT / "config" / "README.md").read_text() == document(schema, paper), "run `make docs`"
