@@ -8,7 +8,7 @@ from typing import Any
 from iunet.artifacts import write_json, write_text
 from iunet.deploy.compact import write_compact
 from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel
+from iunet.deploy.model import PrunedModel, in_label_order
 from iunet.deploy.onnx import write_onnx
 from iunet.deploy.report import report_on, report_text
 
@@ -18,8 +18,10 @@ FILES = {"compact": "model.safetensors", "onnx": "model.onnx"}
 def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> dict[str, Any]:
     """Write the compact file, ONNX and the report (JSON and Markdown); what the report says.
 
+    The probabilities of both stand in the sorted order of the labels, as scikit-learn's `classes_`.
     `repeats`: calls of each form whose latency is measured.
     """
+    model = in_label_order(model)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: folder / file for name, file in FILES.items()}

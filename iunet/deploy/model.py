@@ -5,7 +5,7 @@ model = read_run("results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8")
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,17 @@ class PrunedModel:
     masks: dict[str, np.ndarray]  # by weight, True is kept; {} if nothing is pruned
     classes: list[Any]  # labels in the order of the network's outputs: text, whole numbers, bools
     origin: dict[str, Any] = field(default_factory=dict)  # whose it is, for people: a run, a fit
+
+
+def in_label_order(model: PrunedModel) -> PrunedModel:
+    """The same model with its outputs in the sorted order of their labels, as scikit-learn's."""
+    order = np.argsort(np.array(model.classes))
+    decoder = ("decoder.weight", "decoder.bias")
+    members = [
+        {name: array[order] if name in decoder else array for name, array in member.items()}
+        for member in model.members
+    ]
+    return replace(model, members=members, classes=[model.classes[i] for i in order])
 
 
 def read_run(folder: str | Path) -> PrunedModel:
