@@ -21,7 +21,7 @@ SOURCES = {  # source → the kinds it can give
     "openml": ("tabular",),
     "torchvision": ("vision",),
     "embedded": ("tabular", "vision"),
-    "file": ("tabular",),
+    "file": ("tabular", "vision"),
 }
 ONLINE = ("openml", "torchvision")  # a mirror, if one is configured, stands in for these
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -120,7 +120,7 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
             f"{where}: the location of '{name}' is '{location}', but Snakemake takes braces and < "
             "> in the name of a file for placeholders. Rename the file."
         )
-    if source == "file" and not row.get("target"):
+    if source == "file" and kind == "tabular" and not row.get("target"):
         raise UserError(f"{where}: '{name}' comes from a file, so the target column must be named.")
     listed = row.get("categorical", "").split(LIST_SEPARATOR)
     categorical = tuple(column.strip() for column in listed if column.strip())

@@ -155,6 +155,21 @@ def check_tables(config: Config, tables: Iterable[str], figures: Iterable[str] =
             )
 
 
+def shown_on_page(config: Config, section: str, known: Iterable[str]) -> list[str]:
+    """The tables or figures that the page shows; `tuning` stands for all tuning histories."""
+    asked, known = config["page"][section], list(known)
+    if asked == "all":
+        return known
+    kinds = {name: name.partition("/")[0] for name in known}
+    for name in asked:
+        if name not in kinds and name not in (*kinds.values(), "tuning"):
+            raise UserError(
+                f"The config key 'page.{section}' names '{name}', which is none of them."
+                f"{nearest(name, kinds)} Known are: {', '.join(kinds)}."
+            )
+    return [name for one in asked for name, kind in kinds.items() if one in (name, kind)]
+
+
 def check_datasets(
     config: Config, registry: dict[str, Dataset], kinds_of_entries: dict[str, str]
 ) -> None:

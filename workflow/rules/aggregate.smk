@@ -85,10 +85,10 @@ rule rows:
 
 rule page:
     input:
-        tables=expand(paths.TABLE_DOCUMENT, table=table_names(config)),
-        figures=expand(paths.FIGURE_REPORT, figure=figure_titles(BENCH)),
-        png=expand(f"{paths.FIGURE}.png", figure=figure_titles(BENCH)),
-        pdf=expand(f"{paths.FIGURE}.pdf", figure=figure_titles(BENCH)),
+        tables=expand(paths.TABLE_DOCUMENT, table=SHOWN_TABLES),
+        figures=expand(paths.FIGURE_REPORT, figure=SHOWN_FIGURES),
+        png=expand(f"{paths.FIGURE}.png", figure=SHOWN_FIGURES),
+        pdf=expand(f"{paths.FIGURE}.pdf", figure=SHOWN_FIGURES),
         evaluations=page_runs("evaluation"),
         choices=page_runs("choice"),
         sources=page_sources(PROJECT),
@@ -111,7 +111,7 @@ rule page:
         **provenance("page"),
         config_name=config_name(),
         config=digest(config),
-        figures=figure_titles(BENCH),
+        figures=SHOWN_FIGURES,
         unavailable=BENCH.unavailable_and_used(),
         benchmarks=f"{config['results']}/benchmarks",
     message:

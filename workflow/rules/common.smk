@@ -29,10 +29,12 @@ from iunet.runs.config import (
     check_tables,
     restore_numbers,
     results_folder,
+    shown_on_page,
     unavailable,
 )
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName, base_network
+from iunet.runs.own import own_dataset, with_own_data
 from iunet.runs.schema import check_plain, check_schema, required_keys
 from iunet.runs.targets import explain_target
 from iunet.runs.versions import code_lines, script_code
@@ -49,6 +51,9 @@ try:
     check_schema(config, SCHEMA)
     check_results_folder(config["results"])
     REGISTRY = read_registry(config["data"]["registry"])
+    if own := own_dataset(config, taken=[*REGISTRY, *config["datasets"]]):
+        REGISTRY[own.name] = own
+        config.update(with_own_data(config, own))
     check_tables(config, TABLES, FIGURES)
     check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
     check_ranges(config)
@@ -59,6 +64,10 @@ try:
     )
     networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
     check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
+    SHOWN_TABLES = shown_on_page(config, "tables", table_names(config))
+    FIGURE_TITLES = figure_titles(BENCH)
+    names = shown_on_page(config, "figures", FIGURE_TITLES)
+    SHOWN_FIGURES = {name: FIGURE_TITLES[name] for name in names}
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -95,7 +104,7 @@ wildcard_constraints:
     worker=r"[0-9]+",
     seed=r"[0-9]+",
     table=any_of(table_names(config)),
-    figure=any_of(figure_titles(BENCH)),
+    figure=any_of(FIGURE_TITLES),
 
 
 # ---- paths that were asked for

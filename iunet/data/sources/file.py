@@ -1,4 +1,4 @@
-"""The user's own table: CSV (or TSV) or Parquet."""
+"""The user's own data: a table as CSV (or TSV) or Parquet, images as `.npz`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import pandas as pd
 
 from iunet.artifacts import sha256
 from iunet.data.csv_text import check_csv_text
+from iunet.data.images import RawImages
 from iunet.data.own_table import check_own_table
 from iunet.data.registry import Dataset, check_own_file
 from iunet.data.sources import SourceSettings
+from iunet.data.sources.npz import read_images
 from iunet.data.table import RawTable
 from iunet.errors import UserError, one_line
 
@@ -20,15 +22,14 @@ PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
-def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable:
+def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable | RawImages:
     check_own_file(dataset)
     path = Path(dataset.location)
-    raw = RawTable(
-        read_table(dataset.name, path),
-        target=dataset.target,
-        categorical=dataset.categorical,
-        provenance={"source": "file", "path": str(path), "sha256": sha256(path)},
-    )
+    provenance = {"source": "file", "path": str(path), "sha256": sha256(path)}
+    if dataset.kind == "vision":
+        return read_images(dataset.name, path, provenance)
+    frame = read_table(dataset.name, path)
+    raw = RawTable(frame, dataset.target, dataset.categorical, provenance)
     return check_own_table(dataset.name, raw)
 
 

@@ -8,22 +8,19 @@ that is recorded, and shown in table 8.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
-
-import numpy as np
 
 from iunet.artifacts import sha256
 from iunet.data.images import RawImages, subset_of_official
 from iunet.data.registry import Dataset, mirror_index
 from iunet.data.sources import SourceSettings
 from iunet.data.sources.file import read_table
+from iunet.data.sources.npz import read_images
 from iunet.data.table import RawTable
-from iunet.errors import UserError, one_line
+from iunet.errors import UserError
 from iunet.paper import official_rows
 
 TARGET = "target"
-ARRAYS = ("x_train", "y_train", "x_test", "y_test", "class_names")
 
 
 def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable | RawImages:
@@ -82,27 +79,7 @@ def _read_parquet(
 
 
 def _read_npz(dataset: Dataset, path: Path, provenance: dict) -> RawImages:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(
-            f"Data set '{dataset.name}': {path} cannot be read as an image set ({one_line(error)})."
-        ) from error
-    x_train, y_train, x_test, y_test, class_names = arrays.values()
-    for labels in (y_train, y_test):
-        if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
-            raise UserError(
-                f"Data set '{dataset.name}': the labels in {path} are {labels.dtype} of shape "
-                f"{list(labels.shape)}, not a list of integers."
-            )
-    if subset := subset_of_official(dataset.location, len(x_train), len(x_test)):
-        provenance = provenance | {"subset": subset}
-    return RawImages(
-        x_train,
-        y_train.astype(np.int64),
-        x_test,
-        y_test.astype(np.int64),
-        [str(name) for name in class_names],
-        provenance,
-    )
+    raw = read_images(dataset.name, path, provenance)
+    if subset := subset_of_official(dataset.location, len(raw.x_train), len(raw.x_test)):
+        raw.provenance = provenance | {"subset": subset}
+    return raw
