@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from snakemake.cli import parse_args, parse_config
 
+from iunet import IUNetClassifier
 from iunet.cli import targets_first
+from iunet.estimator.command import main as iunet_command
 from iunet.runs.config import restore_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +38,8 @@ def test_make_commands_exist():
 def test_snakemake_commands_plan(workdir, command):
     (workdir.path / "mine.csv").write_text(blocks("csv")[0])
     (workdir.path / "mine.yaml").write_text(blocks("yaml")[0])
-    (workdir.path / "customers.csv").write_text("age,zip_code,label\n")
+    for name in ("customers.csv", "tumours.csv", "photos.npz"):
+        (workdir.path / name).touch()
     mirror = workdir.path / "mirror" / "tabular"
     mirror.mkdir(parents=True)
     (mirror / "index.csv").write_text("name,file,sha256\nvehicle,vehicle.parquet,0\n")
@@ -47,6 +50,24 @@ def test_snakemake_commands_plan(workdir, command):
     overlays = tuple(map(str, arguments.configfile or ()))
     plan = workdir.plan_with(overlays, *arguments.targets, **config)
     assert plan.jobs
+
+
+def test_the_classifiers_examples_run(tmp_path, monkeypatch, capsys):
+    """As they stand, with a network and trainings that are small."""
+    monkeypatch.chdir(tmp_path)
+    small = {"width": 16, "depth": 2, "supernet_epochs": 2, "first_cycle_epochs": 2, "cycles": 2}
+    defaults = IUNetClassifier.__init__.__kwdefaults__
+    monkeypatch.setattr(IUNetClassifier.__init__, "__kwdefaults__", defaults | small)
+    (program,) = blocks("python")
+    names: dict = {}
+    exec(compile(program, "README.md", "exec"), names)
+    assert 0.5 < float(capsys.readouterr().out.split()[0]) <= 1
+    new = names["test"].drop(columns="target")
+    assert (names["again"].predict(new) == names["model"].predict(new)).all()
+    for command in [words[1:] for words in map(shlex.split, COMMANDS) if words[0] == "iunet"]:
+        assert iunet_command(command) == 0, capsys.readouterr().err
+    assert len(Path("predictions.csv").read_text().splitlines()) == 1 + len(new)
+    assert list(Path("shipped").iterdir())
 
 
 def test_links_lead_somewhere():

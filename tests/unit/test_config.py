@@ -258,7 +258,7 @@ HEADER = "name,kind,source,location,target,categorical\n"
         (HEADER + "../x,tabular,file,a.csv,y,\n", "cannot be the name"),
         (HEADER + "a,table,file,a.csv,y,\n", "kind of 'a' is 'table'"),
         (HEADER + "a,tabular,flie,a.csv,y,\n", "Did you mean 'file'?"),
-        (HEADER + "a,vision,file,a.csv,y,\n", "the source 'file' has no vision data"),
+        (HEADER + "a,vision,openml,3,,\n", "the source 'openml' has no vision data"),
         (HEADER + "a,tabular,file,,y,\n", "'a' has no location"),
         (HEADER + "a,tabular,file,a.csv,,\n", "target column must be named"),
         (HEADER + "a,tabular,openml,iris,,\n", "named by the number of their task"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_wine
 
@@ -95,7 +96,7 @@ def test_new_values_are_read_as_the_fitted_kinds(fitted):
     expected = fitted.predict_proba(X)
     as_text = X.assign(rooms=X["rooms"].astype(str), age=X["age"].map(repr, na_action="ignore"))
     nullable = X.convert_dtypes()
-    for same in (as_text, nullable, X.astype(object)):
+    for same in (as_text, nullable, X.astype(object), pa.Table.from_pandas(X)):
         assert np.array_equal(fitted.predict_proba(same), expected)
 
 

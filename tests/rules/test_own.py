@@ -1,0 +1,101 @@
+"""Data of a user's own on the command line: what is planned for them, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import read_csv
+from snakemake.exceptions import WorkflowError
+
+from iunet.errors import UserError
+from iunet.runs.own import own_dataset
+
+
+@pytest.fixture
+def here(workdir):
+    (workdir.path / "My Data.csv").write_text("age,zip_code,label\n")
+    (workdir.path / "shapes.npz").write_bytes(b"")
+    return workdir
+
+
+def tuning_of(plan, learner: str):
+    jobs = (job for job in plan.jobs if job.rule.name == "tune")
+    return next(job for job in jobs if job.wildcards.learner == learner)
+
+
+def test_a_table_plans_all_methods_and_the_page(here):
+    plan = here.plan_with((), own="My Data.csv", target="label", categorical=["zip_code"])
+    counts = plan.counts
+    assert (counts["download_table"], counts["split_table"], counts["page"]) == (1, 1, 1)
+    assert (counts["tune"], counts["refit"], counts["evaluate_dense"]) == (3, 9, 6)
+    assert not {"download_images", "split_images"} & set(counts)
+    results = {path.split("/")[1] for path in plan.outputs}
+    assert results == {"own"}
+    tables = {path for path in plan.outputs if path.endswith(".csv") and "/tables/" in path}
+    assert "results/own/tables/table7.csv" in tables
+    assert not {"results/own/tables/claims.csv", "results/own/tables/table1.csv"} & tables
+    budget = tuning_of(plan, "mlp_c").params.budget
+    assert budget["minutes"] == 60
+    row = plan.job("download_table").params.row
+    assert (row["name"], row["target"]) == ("my-data", "label")
+    assert tuple(row["categorical"]) == ("zip_code",)
+
+
+def test_images_plan_the_pruning_methods_and_the_page(here):
+    counts = here.plan_with((), own="shapes.npz").counts
+    assert (counts["download_images"], counts["split_images"], counts["page"]) == (1, 1, 1)
+    assert not {"download_table", "tune"} & set(counts)
+
+
+def test_what_else_the_command_line_says_wins(here):
+    config = {"own": "My Data.csv", "target": "label", "seeds": [7]}
+    small = {"tuning": {"mlp_c": {"minutes": 5}}, "results": "results/mine"}
+    plan = here.plan_with((here.overlay("small.yaml", small),), **config)
+    assert {job.wildcards.seed for job in plan.jobs if "seed" in job.wildcards.keys()} == {"7"}  # noqa: SIM118
+    assert {path.split("/")[1] for path in plan.outputs} == {"mine"}
+    assert tuning_of(plan, "mlp_c").params.budget["minutes"] == 5
+
+
+@pytest.mark.parametrize(
+    ("config", "fragment"),
+    [
+        ({"own": "My Data.csv"}, "'target' does not say which column"),
+        ({"target": "label"}, "'target' is of data of your own: name their file"),
+        ({"own": "shapes.npz", "target": "label"}, "are for tables, but shapes.npz holds images"),
+        ({"page": {"tables": ["table77"]}}, "'page.tables' names 'table77'"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused(here, config, fragment):
+    with pytest.raises(WorkflowError, match=fragment):
+        here.plan_with((), **config)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("a/Customers 2.CSV.gz", "customers-2"), ("wine.parquet", "own-wine"), ("–.csv", "own")],
+)
+def test_the_data_set_is_named_as_its_file(file, name):
+    config = {"own": file, "target": "y", "categorical": []}
+    assert own_dataset(config, taken=["wine"]).name == name
+    with pytest.raises(UserError):
+        own_dataset(config | {"target": None}, taken=[])
+
+
+def test_own_files_through_the_workflow(workdir):
+    """A table and images become rows of the tables of data."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=60), "label": rng.choice(["a", "b"], 60)})
+    frame.to_csv(workdir.path / "customers.csv", index=False)
+    target = "results/own/tables/table9.csv"
+    workdir.run("--config", "own=customers.csv", "target=label", target)
+    row = read_csv(workdir.path / target)["customers"]
+    assert (row["n_rows"], row["n_features"], row["source"]) == ("60", "2", "file")
+    images = rng.integers(0, 255, (30, 8, 8, 3), np.uint8)
+    arrays = {"x_train": images, "x_test": images, "y_train": np.arange(30) % 3}
+    arrays["y_test"] = arrays["y_train"]
+    np.savez(workdir.path / "shapes.npz", **arrays, class_names=["a", "b", "c"])
+    workdir.run("--config", "own=shapes.npz", "results/own/tables/table8.csv")
+    row = read_csv(workdir.path / "results/own/tables/table8.csv")["shapes"]
+    assert (row["n_train"], row["n_valid"], row["n_test"]) == ("24", "6", "30")
