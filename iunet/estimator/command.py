@@ -134,6 +134,7 @@ def _add_export(commands) -> None:
 
 
 def run_fit(arguments: argparse.Namespace) -> None:
+    from iunet.data.own_table import check_own_table
     from iunet.data.table import RawTable, clean_table
     from iunet.estimator.classifier import IUNetClassifier
     from iunet.estimator.persistence import refuse_other_folder
@@ -148,10 +149,11 @@ def run_fit(arguments: argparse.Namespace) -> None:
             )
     frame = frame.drop(columns=arguments.leave_out)
     raw = RawTable(frame, arguments.target, tuple(arguments.categorical))
-    clean = clean_table(arguments.data.name, raw)  # with what is wrong of the target, if it is
+    raw = check_own_table(arguments.data.name, raw)
+    clean = clean_table(arguments.data.name, raw)
     kinds = [column["kind"] for column in clean.columns]
     say(
-        f"{len(frame)} rows, {kinds.count('numeric')} columns of numbers, "
+        f"{len(raw.frame)} rows, {kinds.count('numeric')} columns of numbers, "
         f"{kinds.count('categorical')} of categories, {len(clean.classes)} classes"
     )
     model = IUNetClassifier(
@@ -164,7 +166,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
         device=arguments.device,
         verbose=sys.stderr.isatty(),
     )
-    model.fit(frame.drop(columns=arguments.target), frame[arguments.target])
+    model.fit(raw.frame.drop(columns=arguments.target), raw.frame[arguments.target])
     model.save(arguments.out)
     sizes = model.sizes_
     say(
