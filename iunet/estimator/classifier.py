@@ -73,8 +73,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     ratio : float, default=8
         Compression: 1/ratio of the encoder's weights are kept. 1 prunes nothing.
     structure : {"weight", "unit"}, default="weight"
-        What is pruned. "unit" removes whole units, so that any runtime is faster and the network
-        is dense and narrow.
+        What is pruned: single weights, or whole units. Of the latter `export` writes layers that
+        are dense and narrow, so that any runtime is faster.
     kappa : float, default=0.25
         PIS: the initial weights of the first training are multiplied by it.
     objective : {"ilo", "sup", "scl"}, default="ilo"

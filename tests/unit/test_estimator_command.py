@@ -83,7 +83,7 @@ def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):
 
 def test_missing_columns_are_named(folder, capsys):
     assert main(FIT.split()) == 0
-    pd.DataFrame({"agee": [1]}).to_csv("new.csv", index=False)
+    pd.DataFrame({"agee": [1], "size": [2]}).to_csv("new.csv", index=False)
     assert main(["predict", "model", "new.csv"]) == 2
     said = capsys.readouterr().err
     assert "lacks 2 of the 2 columns" in said and "age, zip. Did you mean 'agee'?" in said
