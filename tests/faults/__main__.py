@@ -149,7 +149,8 @@ def report(run: FaultRun, seconds: float) -> str:
     totals = [sum(run.outcomes[kind, outcome] for kind in kinds) for outcome in outcomes]
     lines.append(f"| all | {' | '.join(map(str, totals))} | {sum(totals)} |")
     lines.append(
-        f"\n{run.faults} of {run.wanted} faults in {run.starts} starts of {run.runs} runs, {seconds / 60:.0f} min"
+        f"\n{run.faults} of {run.wanted} faults in {run.starts} starts of {run.runs} runs, "
+        f"{seconds / 60:.0f} min"
     )
     return "\n".join([*lines, *run.notes])
 
