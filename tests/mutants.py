@@ -87,9 +87,9 @@ def run_tests(tree: Path, tests: list[str], log: Path) -> int | None:
     child = os.fork()
     if child == 0:
         signal.alarm(LONGEST_S)
-        with log.open("w") as out:
-            os.dup2(out.fileno(), 1)
-            os.dup2(out.fileno(), 2)
+        sys.stdout = sys.stderr = out = log.open("w")
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
         os.chdir(tree)
         sys.path.insert(0, str(tree))
         os.environ["PYTHONPATH"] = str(tree)
