@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,16 +19,13 @@ from conftest import ROOT, Workdir
 from planning import plan
 
 RESULTS = "results/test"
-TARGETS = [
-    f"{RESULTS}/tables/table2.csv",  # made from table 7
-    f"{RESULTS}/runs/wine/mlp_tab/kappa1-scl/seed0/evaluation.json",  # with a decoder of its own
-]
-# wine × IUNET, dense and tuned XGBoost, each stage long enough to be hit in its middle, with a
-# checkpoint after every epoch.
+TARGETS = [f"{RESULTS}/tables/table2.csv"]  # made from table 7
+# wine × IUNET and tuned XGBoost, each stage long enough to be hit in its middle, with a checkpoint
+# after every epoch.
 CONFIG = {
     "device": "cpu",
     "train": {"checkpoint_s": 0, "supernet": {"epochs": 150}},
-    "tables": {"table7": {"methods": ["dense", "iunet", "xgb"]}},
+    "tables": {"table7": {"methods": ["iunet", "xgb"]}},
     "tuning": {"xgb": {"trials": 4}},
 }
 FOREIGN = {"split": {"seed": 12}}  # the same paths, other results
@@ -82,9 +80,8 @@ class Flow:
         return Start(self, process, log)
 
     def unlock(self) -> None:
-        """What docs/runs.md says to do after Snakemake was killed."""
-        command = self.command("--unlock", *self.options)
-        subprocess.run(command, cwd=self.path, capture_output=True, check=True)
+        """What `snakemake --unlock` does after Snakemake was killed, without its start."""
+        shutil.rmtree(self.path / ".snakemake" / "locks", ignore_errors=True)
 
     def existing(self, *suffixes: str) -> list[Path]:
         """Artifacts that jobs read, and checkpoints."""

@@ -178,7 +178,8 @@ def moved_clock(flow: Flow, _: Flow, rng: Random) -> Iterator[Trouble]:
     hours = rng.choice([-24 * 400, -2, 2, 24 * 400])
     command = ["faketime", "-m", "--exclude-monotonic", "-f", f"{hours:+}h"]
     began = time.time()
-    prefix = ["env", "NO_FAKE_STAT=1", *command]
+    paths = [str(Path(__file__).parent / "clock"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    prefix = ["env", "NO_FAKE_STAT=1", f"PYTHONPATH={os.pathsep.join(paths)}", *command]
     yield Trouble(f"clock moved by {hours} h", [f"{RESULTS}/"], prefix)
     for path in (flow.path / RESULTS).rglob("*"):
         with contextlib.suppress(FileNotFoundError):  # a job that lives on has removed it

@@ -109,6 +109,14 @@ def test_crops_are_drawn_as_torchvisions():
     assert same_distribution(crops.height * crops.width, theirs[:, 2] * theirs[:, 3])
 
 
+def test_crops_reach_every_edge():
+    """Of the smallest crops, every place in the image is drawn."""
+    crops = sample_crops(DRAWS, 8, [0.5, 0.5], [1.0, 1.0], generator=generator())
+    assert set(crops.height.tolist()) == set(crops.width.tolist()) == {6}
+    for start in (crops.top, crops.left):
+        assert set(start.tolist()) == {0, 1, 2}
+
+
 def test_jitter_is_drawn_as_torchvisions():
     jitter = sample_jitter(DRAWS, **SETTINGS["color"], generator=generator())
     torch.manual_seed(0)
@@ -143,6 +151,14 @@ def test_always_means_every_sample():
     assert torch.equal(transforms["horiz"](images, generator()), images.flip(-1))
     grey = transforms["graysc"](images, generator())
     assert torch.equal(grey[:, 0], grey[:, 2])
+
+
+def test_composition_is_one_after_the_other():
+    draws, transforms = generator(3), vision_transforms(SETTINGS)
+    expected = pictures()
+    for name in ("resize", "horiz", "color", "graysc"):
+        expected = transforms[name](expected, draws)
+    assert torch.equal(compose(transforms)(pictures(), generator(3)), expected)
 
 
 def test_composition_stays_in_range_and_repeats():

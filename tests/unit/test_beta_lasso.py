@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from toy_run import Toy
+from toy_run import NETWORK, SUPERNET, Toy
 
 from iunet.artifacts import read_arrays, read_json
 from iunet.method import beta_lasso
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
+from iunet.networks.network import NetworkSpec, build_network, encoder_weights
+from iunet.training.supernet import SupernetSettings, make_optimiser
 
 LASSO = {"objective": "lasso", "l1": 1e-3, "beta": 50, "lr": 0.1, "weight": 0.0}
 LASSO |= {"momentum": 0.0, "nesterov": False}
@@ -92,6 +94,19 @@ def test_a_weight_that_is_no_number_is_not_hidden():
     weight.grad = torch.zeros(2)
     BetaLasso([weight], [weight], lr=0.1, l1=0.001, beta=50).step()
     assert weight.isnan().tolist() == [True, False]
+
+
+def test_the_threshold_cuts_the_encoder_alone():
+    """With one that no weight reaches, the decoder and BatchNorm are as they were."""
+    network = build_network(NetworkSpec("mlp_tab", 3, n_inputs=4, options=NETWORK))
+    optimiser = make_optimiser(network, SupernetSettings(**SUPERNET | LASSO | {"beta": 1e5}))
+    for parameter in network.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    weights = encoder_weights(network)
+    assert all((weight == 0).all() for weight in weights.values())
+    others = {n: p for n, p in network.named_parameters() if n not in weights and "weight" in n}
+    assert "decoder.weight" in others and all((p != 0).all() for p in others.values())
 
 
 def test_a_weight_at_zero_can_come_back():

@@ -54,6 +54,15 @@ def test_own_masks_are_those_of_magnitude():
     assert all(np.array_equal(ours[name], theirs[name]) for name in NAMES)
 
 
+@pytest.mark.parametrize("mask", ["own", "shuffled", "random"])
+def test_beside_it_stands_the_mask_of_the_initial_weights(mask):
+    """By which the overlap is counted."""
+    found = prune(TRAINED, INITIAL, NAMES, Cut(4, mask=mask))
+    expected = magnitude_masks(INITIAL, NAMES, 4)
+    assert all(np.array_equal(found.initial_masks[name], expected[name]) for name in NAMES)
+    assert any((found.masks[name] != expected[name]).any() for name in NAMES)
+
+
 def test_a_shuffled_mask_keeps_the_densities_of_its_layers_and_nothing_else():
     own = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
     shuffled = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="shuffled", seed=3)).masks

@@ -21,6 +21,7 @@ from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
 from iunet.networks.network import NetworkSpec, build_network, initialise
 from iunet.scoring.metrics import classification_metrics
+from iunet.training import statistics
 from iunet.training.statistics import set_batchnorm_statistics
 
 
@@ -114,6 +115,17 @@ def test_batchnorm_statistics_are_those_of_the_train_split():
     assert torch.allclose(norm.running_mean, activations.mean(dim=0), atol=1e-5)
     assert torch.allclose(norm.running_var, activations.var(dim=0), rtol=1e-4)
     assert norm.momentum == 0.1
+
+
+def test_batchnorm_statistics_are_the_average_of_all_batches(monkeypatch):
+    monkeypatch.setattr(statistics, "EVALUATION_BATCH", 25)
+    network = initialise(
+        NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 1}), "torch_default", 0
+    )
+    raw = torch.randn(100, 4)
+    set_batchnorm_statistics(network, PlainInputs(), Part(raw, torch.zeros(100)))
+    mean = (raw @ network.encoder[0].weight.T).mean(dim=0)
+    assert torch.allclose(network.encoder[1].running_mean, mean, atol=1e-5)
 
 
 def test_batchnorm_statistics_do_not_depend_on_the_order_of_the_rows():

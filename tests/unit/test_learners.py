@@ -213,6 +213,33 @@ def test_xgb_score_is_the_models_balanced_accuracy(tmp_path, n_classes, one_hot)
     assert attempt.score == pytest.approx(100 * balanced_accuracy_score(labels, predicted))
 
 
+@pytest.mark.parametrize("parts", [("train", "valid"), ("train",)])
+def test_the_refit_sees_the_rows_that_it_is_told(tmp_path, monkeypatch, parts):
+    """By default train and valid together."""
+    table = Table(write_table(tmp_path / "data"))
+    n_rows = len(table.part(*parts)["labels"])
+    seen = []
+
+    def train(parameters, rows, *others, **more):
+        seen.append(rows.num_row())
+        return fit_xgb(parameters, rows, *others, **more)
+
+    def fit(cocktail, rows, *others, **more):
+        seen.append(len(rows))
+        return fit_mlp_c(cocktail, rows, *others, **more)
+
+    fit_xgb, fit_mlp_c = xgb.xgboost.train, mlp_c.fit
+    monkeypatch.setattr(xgb.xgboost, "train", train)
+    monkeypatch.setattr(mlp_c, "fit", fit)
+    found = {"rounds": 2}
+    for method, module in (("xgb", xgb), ("mlp_c", mlp_c)):
+        trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0)).ask()
+        learner = module.Learner(table, SETTINGS[method], CPU)
+        job = REFIT | {"parts": parts}
+        learner.refit(module.suggest(trial), found, 0, str(tmp_path / method), **job)
+    assert seen == [n_rows, n_rows]
+
+
 def test_xgb_matrices(tmp_path):
     table = Table(write_table(tmp_path / "data", unseen=True))
     learner = xgb.Learner(table, SETTINGS["xgb"], CPU)

@@ -83,6 +83,12 @@ def test_report():
     assert report["disconnected"] is False
 
 
+def test_dead_units_keep_no_incoming_weight():
+    mask = np.array([[True, True, True], [False] * 3, [False] * 3])
+    (layer,) = mask_report({"a": mask}, {"a": mask}, 0)["layers"]
+    assert (layer["units"], layer["dead_units"]) == (3, 2)
+
+
 def test_a_layer_without_weights_is_reported():
     masks = {"a": np.zeros((2, 2), bool), "b": np.ones((2, 2), bool)}
     report = mask_report(masks, masks, 1)

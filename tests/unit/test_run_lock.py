@@ -6,6 +6,8 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from iunet.errors import UserError
 from iunet.machine import run_lock
 from iunet.machine.run_lock import lock_path, lock_run, refuse_unwritable, release
 
+ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from iunet.machine.run_lock import lock_run
@@ -88,6 +91,22 @@ def test_a_lock_that_is_removed_between_two_calls_is_taken_anew(output, monkeypa
     lock_run(output, wait_s=0)
     assert len(calls) == 2 and lock_path(output).exists()
     release(output)
+
+
+def test_every_job_takes_its_lock_before_anything_else(output, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "workflow" / "scripts")
+    import _job
+
+    def refuse(path):
+        raise UserError(f"{path} is being made")
+
+    monkeypatch.setattr(_job, "lock_run", refuse)
+    monkeypatch.setattr(_job.logging, "basicConfig", lambda **_: None)
+    monkeypatch.setattr(_job.logging, "raiseExceptions", True)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    job = SimpleNamespace(output=[str(output)], log=[str(output.parent / "supernet.log")])
+    with pytest.raises(UserError, match=r"supernet\.safetensors is being made"):
+        _job.start({"snakemake": job, "__file__": "supernet.py"})
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from iunet.baselines import study
 from iunet.baselines.learner import Attempt
 from iunet.baselines.study import (
     KILLED_TWICE,
@@ -21,6 +23,7 @@ from iunet.baselines.study import (
     run_trials,
     summarise,
 )
+from iunet.baselines.tuning import summarise_study
 from iunet.errors import UserError
 
 FACTS = {"dataset": "wine", "method": "xgb"}
@@ -108,6 +111,20 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
     assert (rows[best.number]["depth"] == "") == best.params["flat"]
 
 
+def test_of_equal_trials_the_first_is_best(tmp_path):
+    search(tmp_path, 3, lambda parameters: Attempt(50.0, 0.0))
+    output = {name: str(tmp_path / name) for name in ("study", "trials")}
+    summarise(open_study(tmp_path / "study.journal", "s"), FACTS, Budget(3), output)
+    assert json.loads((tmp_path / "study").read_text())["best"]["number"] == 0
+
+
+def test_every_trial_draws_anew(tmp_path):
+    """Each has a seed of its own, and so have two workers."""
+    drawn = [trial.params["x"] for trial in search(tmp_path / "one", 3)]
+    drawn += [trial.params["x"] for trial in search(tmp_path / "two", 3, worker=1)]
+    assert len(set(drawn)) == 6
+
+
 def test_a_smaller_budget_counts_the_first_trials_only(tmp_path):
     trials = search(tmp_path, 12)
     output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
@@ -125,6 +142,16 @@ def test_a_study_without_a_good_trial_is_an_error(tmp_path):
     study = open_study(tmp_path / "study.journal", "s")
     with pytest.raises(UserError, match=r"xgb on 'wine' has no good trial out of 3 \(3 × out of"):
         summarise(study, FACTS, Budget(3), {"trials": "", "study": ""})
+
+
+def test_a_journal_on_a_full_disk_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(study, "open_study", full)
+    journal = str(tmp_path / "study.journal")
+    with pytest.raises(UserError, match=f"No space left to write {journal}"):
+        summarise_study(FACTS, journal, "s", {}, {"trials": 1}, {})
 
 
 def test_an_incomplete_line_is_dropped(tmp_path):

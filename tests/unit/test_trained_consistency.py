@@ -7,15 +7,16 @@ import json
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import accuracy_score, cohen_kappa_score
 
-from iunet.artifacts import read_json, write_arrays, write_json
+from iunet.artifacts import read_arrays, read_json, read_tensors, write_arrays, write_json
 from iunet.data.load import Part, make_inputs
 from iunet.data.preprocess import Numeric, Preprocessing
 from iunet.errors import UserError
 from iunet.evaluation import consistency as module
 from iunet.evaluation.consistency import consistency_of_members
-from iunet.evaluation.evaluate import evaluate_dense, evaluate_supernet
+from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
+from iunet.method.masks import mask_report, pack_masks
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.page import documents
 from iunet.scoring.prediction import mean_softmax
@@ -23,6 +24,7 @@ from iunet.tables.frame import read_consistency
 from iunet.tables.table3 import TITLE, consistency_table
 from iunet.training.initial import write_initial
 from iunet.training.members import write_members
+from iunet.training.statistics import set_batchnorm_statistics
 from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
@@ -189,6 +191,45 @@ def test_the_report_of_a_supernet(files, tmp_path, with_decoder):
     assert report["consistency"] != report["trained_consistency"]
     says = "trained on the frozen encoder" if with_decoder else "its own"
     assert (report["decoder"], report["sizes"]["members"]) == (says, len(members))
+
+
+def test_the_report_of_a_subnetwork(files, tmp_path):
+    """Metrics are the ensemble's on each part; the consistency beside them is of mask ⊙ θ†."""
+    name = "encoder.0.weight"
+    mask = np.random.default_rng(1).random((8, 6)) < 0.5
+    members = [trained_state(TABLE, seed) for seed in range(3)]
+    for member in members:
+        member[name] *= torch.from_numpy(mask)
+    write_members(tmp_path / "subnetwork.safetensors", members, {name: mask})
+    write_arrays(tmp_path / "mask.safetensors", pack_masks({name: mask}))
+    report = mask_report({name: mask}, {name: mask}, 1) | {"failed": None, "ratio": 2}
+    write_json(tmp_path / "mask.json", report)
+    inputs = files | {
+        "weights": str(tmp_path / "subnetwork.safetensors"),
+        "mask": str(tmp_path / "mask.safetensors"),
+        "mask_report": str(tmp_path / "mask.json"),
+    }
+    evaluate_subnetwork(inputs, str(tmp_path / "evaluation.json"), "r", CORRUPTION, CPU)
+    found = read_json(tmp_path / "evaluation.json")
+    for part in ("valid", "test"):
+        x, labels = read_numeric(files[part]), read_arrays(files[part])["labels"]
+        scores = [100 * accuracy_score(labels, predicted) for predicted in votes(members, x)]
+        assert found["metrics"][f"{part}_accuracy"] == pytest.approx(scores[0])
+        assert scores[1] != pytest.approx(scores[0])  # the last member alone is another predictor
+    assert found["trained_consistency"] == loop_on_files(files, members)
+    untrained = build_network(TABLE)
+    untrained.load_state_dict(read_tensors(files["initial"]))
+    untrained.encoder[0].weight.data *= torch.from_numpy(mask)
+    train = read_numeric(files["train"])
+    inputs = make_inputs(tabular_preprocessing(), CPU)
+    set_batchnorm_statistics(untrained, inputs, Part(train, torch.zeros(len(train))))
+    assert found["consistency"] == loop_on_files(files, [untrained.state_dict()])
+    assert found["consistency"] != found["trained_consistency"]
+
+
+def votes(members, x) -> list[list[int]]:
+    """The labels of the ensemble, and of its last member."""
+    return [[label_of(TABLE, some, row) for row in x] for some in (members, members[-1:])]
 
 
 # ---- frames and tables

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from toy_run import FINETUNE, Toy, result
+from toy_run import FINETUNE, NETWORK, Toy, result
 
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
 from iunet.method.masks import read_masks
+from iunet.networks.network import NetworkSpec, build_network
 from iunet.scoring.metrics import classification_metrics
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.loop import batches, n_batches
@@ -230,16 +231,24 @@ def test_snapshots_are_the_networks_at_the_ends_of_cycles(toy):
     assert all(np.array_equal(three[2][name], only[name]) for name in only)
 
 
-def test_the_predictions_are_those_of_the_ensemble(toy):
+def test_the_predictions_are_those_of_the_ensemble(tmp_path):
     """Whoever chooses reads them; the evaluation scores the same labels."""
+    toy = Toy(tmp_path / "toy", n_classes=10)  # hard enough for members to disagree
+    toy.initialise()
     toy.supernet(epochs=1)
     toy.prune(4)
-    folder = toy.finetune()
+    folder = toy.finetune(first_cycle_epochs=1)
     assert json.loads((folder / "report").read_text())["members"] == 3
     predicted = read_arrays(folder / "predictions")["predicted"]
     labels = read_arrays(toy.path("valid.safetensors"))["labels"]
     ours = {f"valid_{k}": v for k, v in classification_metrics(labels, predicted).items()}
     assert len(ours) == 3 and ours.items() <= toy.evaluate()["metrics"].items()
+    masks = read_masks(toy.path("mask/mask"), toy.path("mask/report"))
+    *_, last = read_members(folder / "weights", masks, torch.device("cpu"))
+    network = build_network(NetworkSpec("mlp_tab", 10, n_inputs=5, options=NETWORK))
+    network.load_state_dict(last)
+    values = torch.from_numpy(read_arrays(toy.path("valid.safetensors"))["numeric"])
+    assert (network.eval()(values).argmax(dim=1).numpy() != predicted).any()
 
 
 # ---- checkpoints
