@@ -68,6 +68,8 @@ def reading_model(model: str, learner: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        if type(error).__name__ == "OutOfMemoryError":  # torch's: the model may be whole
+            raise
         raise UserError(
             f"{model} is no model of {learner}, or not the one that its report describes "
             f"({one_line(error)}). Delete both and run the same command again to make them anew."

@@ -57,8 +57,13 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
             storage=storage, study_name=name, direction="maximize", load_if_exists=True
         )
         _check_trials(study)
-    except Exception as error:  # Optuna fails in many ways on a line that is not its own
+    except OSError as error:  # of the disk or its rights: the journal itself may be whole
         explain_full_disk(error, path)
+        raise UserError(
+            f"{path}, the journal of a study, cannot be opened ({one_line(error)}). It is a file "
+            "that this process must be able to read and write."
+        ) from error
+    except Exception as error:  # Optuna fails in many ways on a line that is not its own
         raise UserError(
             f"{path} cannot be read as the journal of a study ({type(error).__name__}: "
             f"{one_line(error)}). Delete it and run the same command again: the study begins anew."

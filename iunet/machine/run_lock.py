@@ -9,6 +9,7 @@ kernel's (flock), the file that a killed process leaves behind is none.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import fcntl
 import logging
@@ -40,7 +41,7 @@ def lock_run(output: str | Path, wait_s: float = WAIT_S) -> None:
     end = time.monotonic() + wait_s
     waiting = False
     while (file := _locked(path)) is None:
-        holder = path.read_text() if path.exists() else "another process"
+        holder = _holder(path)
         if time.monotonic() >= end:
             raise UserError(
                 f"{output} is being made by {holder}, which an earlier start of the workflow left "
@@ -53,6 +54,13 @@ def lock_run(output: str | Path, wait_s: float = WAIT_S) -> None:
         time.sleep(PAUSE_S)
     _held[path] = file
     atexit.register(release, output)
+
+
+def _holder(path: Path) -> str:
+    """Who has the lock; its owner may just be writing or removing the file."""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8") or "another process"
+    return "another process"
 
 
 def release(output: str | Path) -> None:

@@ -28,6 +28,7 @@ PACKAGE = Path(__file__).parents[1]
 PLUMBING = (
     "iunet",  # the package's own file
     "iunet.errors",
+    "iunet.escape",  # how texts are written, not which
     "iunet.artifacts",
     "iunet.provenance",
     "iunet.runs",  # names, paths, settings: what they decide is itself a parameter

@@ -80,8 +80,9 @@ def main() -> int:
     if arguments.command == "publish":
         if status := snakemake(arguments):
             return status
-        publish(PROJECT / config["results"], config, git_state(PROJECT)[0], PUBLISHED)
-    refresh(PUBLISHED)
+        publish(PROJECT / config["results"], git_state(PROJECT)[0], PUBLISHED)
+    else:
+        refresh(PUBLISHED)
     return 0
 
 

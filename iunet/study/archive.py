@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import lzma
 import os
+import shutil
 import tarfile
 import time
 from pathlib import Path
@@ -43,14 +44,25 @@ def pack(results: Path, archive: Path) -> int:
 
 def unpack(archive: Path, results: Path) -> int:
     """Put the reports where they were, except those that are there already; their number."""
+    beside = results / ".unpacked"
+    shutil.rmtree(beside, ignore_errors=True)
     try:
         with tarfile.open(archive, "r:xz") as tar:
-            new = [entry for entry in tar.getmembers() if not (results / entry.name).exists()]
-            tar.extractall(results, members=new, filter="data")
-        # One time for all, later than the clone's scripts: else Snakemake would make them again.
-        now = time.time()
-        for entry in new:
-            os.utime(results / entry.name, (now, now))
+            members = tar.getmembers()
+            tar.extractall(beside, filter="data")
     except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        shutil.rmtree(beside, ignore_errors=True)
         raise UserError(f"{archive} cannot be unpacked ({one_line(error)}).") from error
-    return len(new)
+    # Later than the clone's scripts, and none later than another: else Snakemake would make them
+    # again. What an interrupted call left has the archive's time, and gets this one too.
+    now, new = time.time(), 0
+    for entry in members:
+        place = results / entry.name
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (beside / entry.name).replace(place)
+            new += 1
+        if int(place.stat().st_mtime) == 0:
+            os.utime(place, (now, now))
+    shutil.rmtree(beside)
+    return new

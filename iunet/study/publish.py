@@ -11,7 +11,6 @@ from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.machine.job_times import job_times
 from iunet.page.facts import environments
-from iunet.runs.settings import Config
 from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
 from iunet.study.picture import draw
@@ -23,9 +22,11 @@ FORMS = (".csv", ".md", ".json")
 BLOCK = "<!-- {name}: made by `make publish`, not by hand -->\n{text}\n<!-- end of {name} -->"
 
 
-def publish(results: Path, config: Config, commit: str | None, folder: Path) -> None:
+def publish(results: Path, commit: str | None, folder: Path) -> None:
     """Copy what readers want from `results` to `folder`, and bring its README up to date."""
-    folder.mkdir(parents=True, exist_ok=True)
+    for needed in ("tables", "figures", "runs.csv", "report/index.html"):
+        if not (results / needed).exists():
+            raise UserError(f"{results / needed} is not there: the study's page was not made yet.")
     for kind, endings in (("tables", FORMS), ("figures", (".png",))):
         shutil.rmtree(folder / kind, ignore_errors=True)
         (folder / kind).mkdir()
@@ -37,7 +38,7 @@ def publish(results: Path, config: Config, commit: str | None, folder: Path) -> 
     pack(results, folder / "reports.tar.xz")
     rows = read_rows(folder / "runs.csv")
     draw(rows, folder / "picture.png")
-    write_text(folder / "facts.md", facts_text(results, config, commit, rows))
+    write_text(folder / "facts.md", facts_text(results, commit, rows))
     refresh(folder)
 
 
@@ -142,7 +143,7 @@ def progress_text(rows: list[Row]) -> str:
     return f"{networks} networks evaluated, {seeds} seeds: {sets}."
 
 
-def facts_text(results: Path, config: Config, commit: str | None, rows: list[Row]) -> str:
+def facts_text(results: Path, commit: str | None, rows: list[Row]) -> str:
     """Where and with what the study ran, from the runs' own reports."""
     evaluations = map(read_json, sorted((results / "runs").rglob("evaluation.json")))
     machine, versions = environments(evaluations)

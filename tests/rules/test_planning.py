@@ -191,7 +191,7 @@ def test_only_downloads_know_of_the_network():
 def test_rules_that_run_where_snakemake_does(workflow):
     """Downloads, since compute nodes may be offline, and what takes seconds."""
     local = {"download_table", "download_images", "download_all", "choose", "study", "experiments"}
-    assert workflow._localrules - {"all"} == local | {"table", "figure", "page"}
+    assert workflow._localrules - {"all"} == local | {"table", "figure", "rows", "page"}
 
 
 def test_every_rule_has_a_log_a_benchmark_a_message_and_an_environment(workflow):

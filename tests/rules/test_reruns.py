@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TRAINING = {"supernet", "finetune", "train_dense", "tune", "refit"}
 EVALUATION = {"evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"}
 SHOWN = {"table", "figure", "page"}
+FROM_RUNS = SHOWN | {"rows"}
 
 
 class Loaded:
@@ -40,7 +41,14 @@ class Loaded:
 
     def states(self) -> dict[tuple[str, str], str]:
         self.names["JOBS"].clear()
-        for function in ("maker", "file_state", "table_ask", "ask_of_figure", "check_run"):
+        for function in (
+            "maker",
+            "file_state",
+            "ask_of_table",
+            "all_rows",
+            "ask_of_figure",
+            "check_run",
+        ):
             self.names[function].cache_clear()
         here = Path.cwd()
         os.chdir(self.folder)
@@ -101,7 +109,7 @@ def edited(loaded, before, monkeypatch):
     return edit
 
 
-AFTER_TRAINING = {"prune", "finetune", "decoder", "choose", "latency"} | EVALUATION | SHOWN
+AFTER_TRAINING = {"prune", "finetune", "decoder", "choose", "latency"} | EVALUATION | FROM_RUNS
 EVERYTHING_AFTER_SPLIT = {"initialise", "tune", "study"} | TRAINING | AFTER_TRAINING
 
 
@@ -122,12 +130,12 @@ EVERYTHING_AFTER_SPLIT = {"initialise", "tune", "study"} | TRAINING | AFTER_TRAI
         ("iunet.method.beta_lasso", None),
         ("iunet.training.loop", None),
         ("iunet.training.finetune", None),
-        ("iunet.baselines.xgb", {"tune", "study", "refit", "evaluate_tuned"} | SHOWN),
-        ("iunet.baselines.tuning", {"tune", "study", "refit", "evaluate_tuned"} | SHOWN),
-        ("iunet.baselines.study", {"tune", "study", "refit", "evaluate_tuned"} | SHOWN),
-        ("iunet.evaluation.evaluate", EVALUATION - {"evaluate_tuned"} | SHOWN),
-        ("iunet.evaluation.choice", {"choose", "latency"} | SHOWN),
-        ("iunet.scoring.metrics", {"choose", "latency"} | EVALUATION | SHOWN),
+        ("iunet.baselines.xgb", {"tune", "study", "refit", "evaluate_tuned"} | FROM_RUNS),
+        ("iunet.baselines.tuning", {"tune", "study", "refit", "evaluate_tuned"} | FROM_RUNS),
+        ("iunet.baselines.study", {"tune", "study", "refit", "evaluate_tuned"} | FROM_RUNS),
+        ("iunet.evaluation.evaluate", EVALUATION - {"evaluate_tuned"} | FROM_RUNS),
+        ("iunet.evaluation.choice", {"choose", "latency"} | FROM_RUNS),
+        ("iunet.scoring.metrics", {"choose", "latency"} | EVALUATION | FROM_RUNS),
         ("iunet.evaluation.latency", {"latency"} | SHOWN - {"figure"}),
         ("iunet.tables.make", SHOWN),
         ("iunet.tables.ranking", SHOWN),
@@ -205,9 +213,9 @@ def test_edited_plumbing_repeats_nothing(edited, module):
         ("split.max_categories", 5, None),
         ("networks.mlp_tab.width", 8, None),
         ("init", "glorot", None),
-        ("prune.tabular.select_by", "accuracy", {"choose", "latency"} | SHOWN),
-        ("tuning.xgb.max_rounds", 9, {"tune", "study", "refit", "evaluate_tuned"} | SHOWN),
-        ("tuning.xgb.trials", 4, {"tune", "study", "refit", "evaluate_tuned"} | SHOWN),
+        ("prune.tabular.select_by", "accuracy", {"choose", "latency"} | FROM_RUNS),
+        ("tuning.xgb.max_rounds", 9, {"tune", "study", "refit", "evaluate_tuned"} | FROM_RUNS),
+        ("tuning.xgb.trials", 4, {"tune", "study", "refit", "evaluate_tuned"} | FROM_RUNS),
         ("device", "cpu", set()),
         ("train.checkpoint_s", 5, set()),
         ("data.attempts", 9, set()),
