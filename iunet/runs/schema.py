@@ -1,4 +1,7 @@
-"""The JSON schema of the config, and its complaints in words (imported at every start: light)."""
+"""The JSON schema of the config, and its complaints in words (imported at every start: light).
+
+Beside a `pattern`, `form` says in words what it asks for.
+"""
 
 from __future__ import annotations
 
@@ -107,11 +110,11 @@ def explain_schema_error(error: Any) -> str:
     if "propertyNames" in error.absolute_schema_path:
         return (
             f"The config key '{key}' has the entry {error.instance!r}, but its names must be "
-            f"{error.schema.get('description', error.message)}."
+            f"{error.schema.get('form', error.message)}."
         )
     wanted = {
         "type": lambda v: _wanted_type(v, error.instance),
-        "pattern": lambda v: f"must be {error.schema.get('description', f'of the form {v}')}",
+        "pattern": lambda v: f"must be {error.schema.get('form', f'of the form {v}')}",
         "const": lambda v: f"must be {v}",
         "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
         "minimum": lambda v: f"must be at least {v}",

@@ -28,6 +28,7 @@ from iunet.errors import UserError
 
 HERE = Path(__file__).parent
 TABLE9 = "results/test/tables/table9.csv"
+SUPERNET = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
 REGISTRIES = ["config/datasets.csv", "own.csv"]
 
 
@@ -93,6 +94,22 @@ def test_config(unchanged, name):
         else:
             load(unchanged, **options)
     check_answer(caught, case["says"])
+
+
+def test_what_no_job_needs_is_no_reason_to_stop(unchanged, monkeypatch):
+    """Threads and memory are asked of trainings, and a long time is told and no more."""
+    from iunet.runs import limits
+
+    changes = {"train": {"threads": 4096}, "networks": {"mlp_tab": {"width": 2_000_000}}}
+    options = {"configfiles": ("config/test.yaml",), "config": changes}
+    assert plan(unchanged, TABLE9, **options).counts["total"] == 0
+    monkeypatch.setattr(limits, "LONG_S", 1)
+    workflow = plan(unchanged, SUPERNET, configfiles=("config/test.yaml",)).workflow
+    jobs = [(job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs()]
+    told = limits.check_sizes(jobs, workflow.globals["COSTS"], limits.memory_mb())
+    assert any("supernet of mlp_tab on 'wine' will take about" in sentence for sentence in told)
+    with pytest.raises(UserError, match="of mlp_tab on 'wine' needs about"):
+        limits.check_sizes(jobs, workflow.globals["COSTS"], memory=10)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -3,6 +3,7 @@
 from iunet.machine import cluster, fork_server, resources
 from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
 from iunet.machine.run_lock import refuse_unwritable
+from iunet.runs import limits
 from iunet.runs.costs import Costs
 
 DEVICE = resolve_device(config["device"])
@@ -56,9 +57,31 @@ def start_fork_server():
     PythonScript._execute_cmd = execute
 
 
+def check_threads(cores):
+    """Of those jobs only that will run: a table of data needs none."""
+    training = [job for job in workflow.dag.needrun_jobs() if "gpu" in job.rule.resources]
+    learners = {job.wildcards.get("learner") for job in training}
+    limits.check_threads(config, cores, sorted(learners - {None}), trains=None in learners)
+
+
+def check_limits():
+    """What this machine cannot do; a dry run may be for another number of cores than it has."""
+    if not RUNS_HERE:
+        return
+    try:
+        check_threads(max(os.cpu_count(), workflow.resource_settings.cores or 1))
+        jobs = ((job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs())
+        for sentence in limits.check_sizes(jobs, COSTS, limits.memory_mb()):
+            logger.warning(sentence)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
 def check_before_start():
     """What would fail only when the first job starts, or for ever in a queue, is said at once."""
     try:
+        if RUNS_HERE:
+            check_threads(workflow.resource_settings.cores)
         refuse_unwritable(
             str(path) for job in workflow.dag.needrun_jobs() for path in (*job.output, *job.log)
         )

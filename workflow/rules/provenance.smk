@@ -166,6 +166,7 @@ def build_dag_and_check(build=workflow._build_dag):
         raise
     if not workflow.touch:  # `--touch` takes everything as it is, and records it
         refuse_unrecorded(workflow.dag)
+        check_limits()
 
 
 if workflow.is_main_process:
