@@ -19,7 +19,7 @@ from iunet.training.schedule import Restarts
 from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
-SPEC = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 2})
+TOY_NETWORK = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 2})
 
 
 @pytest.fixture
@@ -40,9 +40,13 @@ def test_the_loop_is_the_obvious_one(toy):
     start["encoder.0.weight"] = start["encoder.0.weight"] * mask
     inputs = make_inputs(json.loads((toy.folder / "preprocessing.json").read_text()), CPU)
     fitted = fit_subnetwork(
-        build_network(SPEC), start, {"encoder.0.weight": mask}, TrainingData(data, inputs), settings
+        build_network(TOY_NETWORK),
+        start,
+        {"encoder.0.weight": mask},
+        TrainingData(data, inputs),
+        settings,
     )
-    network = build_network(SPEC)
+    network = build_network(TOY_NETWORK)
     network.load_state_dict(start)
     optimiser = torch.optim.AdamW(network.parameters(), weight_decay=0.1, fused=True)
     order = stream(0, "finetune/order", CPU)
@@ -68,7 +72,7 @@ def test_the_supernet_starts_from_kappa_times_the_initial_weights(toy):
     """Of Linear layers alone, the decoder's among them; BatchNorm and biases are those of θ†."""
     folder = toy.supernet(epochs=1, lr=1e-30, objective="sup", momentum=0.0, nesterov=False)
     trained, initial = read_arrays(folder / "weights"), read_arrays(toy.path("initial/weights"))
-    scaled = scaled_weights(build_network(SPEC))
+    scaled = scaled_weights(build_network(TOY_NETWORK))
     assert "decoder.weight" in scaled
     for name, weights in initial.items():
         if "running" not in name and "num_batches" not in name:
@@ -99,7 +103,7 @@ def test_every_purpose_has_a_stream_of_its_own(toy, monkeypatch):
 
 def test_weight_decay_is_decoupled():
     """Without a gradient a weight shrinks by rate times decay, whatever Adam's moments are."""
-    network = build_network(SPEC)
+    network = build_network(TOY_NETWORK)
     before = network.decoder.weight.detach().clone()
     optimiser = make_optimiser(network, FinetuneSettings(**FINETUNE))
     for parameter in network.parameters():
@@ -112,8 +116,8 @@ def test_fresh_weights_are_drawn_like_the_initial_ones_and_are_others(toy):
     fixed = {"optimiser": "sgd", "cycles": 0, "epochs": 1, "lr": 1e-30, "weight_decay": 0.0}
     folder = toy.finetune("fresh", dense=True, reinit="fresh", **fixed)
     (member,) = split_members(read_arrays(folder / "weights"))
-    drawn = initialise(SPEC, "torch_default", SUPERNET["seed"] + FRESH).state_dict()
+    drawn = initialise(TOY_NETWORK, "torch_default", SUPERNET["seed"] + FRESH).state_dict()
     initial = read_arrays(toy.path("initial/weights"))
-    for name in scaled_weights(build_network(SPEC)):
+    for name in scaled_weights(build_network(TOY_NETWORK)):
         assert np.allclose(member[name], drawn[name].numpy(), atol=1e-25)
         assert np.abs(member[name] - initial[name]).max() > 0.1
