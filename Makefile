@@ -30,7 +30,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
-	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
+	@IUNET_FORK_SERVER=1 $(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
 	@$(BIN)/python -m iunet.machine.job_times results/demo
 	@echo "==> done: open results/demo/report/index.html (tables in results/demo/tables/, figures in results/demo/figures/)"
 

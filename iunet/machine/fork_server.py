@@ -86,8 +86,9 @@ def serve(path: str, modules: list[str]) -> str:
                 loop.unregister(sys.stdin)
                 loop.unregister(listener)
                 listener.close()
-                Path(path).unlink()
-                Path(path).parent.rmdir()
+                with contextlib.suppress(OSError):  # if someone has tidied up before
+                    Path(path).unlink()
+                    Path(path).parent.rmdir()
             elif isinstance(key.fileobj, socket.socket):
                 _from_client(key, loop)
             else:

@@ -15,7 +15,7 @@ import pytest
 from conftest import NOTHING, TEST_CONFIG, read_csv
 
 from iunet import cost
-from iunet.artifacts import read_json
+from iunet.artifacts import read_arrays, read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -215,8 +215,9 @@ def test_too_few_cores_are_an_error(finished_copy):
     assert "'train.threads' is 3, but this job was given 2" in output
 
 
-def test_jobs_run_without_a_network(finished_copy):
-    """In a network namespace that has nothing at all."""
+def test_jobs_run_without_a_network(finished, finished_copy):
+    """In a network namespace that has nothing at all; and in the ordinary way, where the shared run
+    had a fork server: the weights are equal bit by bit."""
     if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
         pytest.skip("this machine allows no network namespaces (unshare -rn)")
     target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
@@ -231,6 +232,11 @@ def test_jobs_run_without_a_network(finished_copy):
     )
     assert result.returncode == 0, result.stderr[-2000:]
     assert "2 jobs: split 1, supernet 1" in result.stderr
+    weights = Path(target).with_name("supernet.safetensors")
+    forked, ordinary = (read_arrays(folder.path / weights) for folder in (finished, finished_copy))
+    assert {name: array.tobytes() for name, array in forked.items()} == {
+        name: array.tobytes() for name, array in ordinary.items()
+    }
 
 
 def test_json_of_the_run_says_whose_it_is(finished):

@@ -48,6 +48,7 @@ class Server:
         )
         return subprocess.Popen(
             [*shlex.split(self.command), script],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -164,6 +165,21 @@ def test_a_server_that_dies_takes_its_jobs_along_and_they_start_again(server):
     assert server.job() == (client.pid, False)
 
 
+def test_a_lost_socket_means_an_ordinary_start_and_no_harm_to_jobs(server):
+    client = server.start("sys.exit(7) if sys.stdin.readline() else None", MINE="first")
+    first, forked = server.job()
+    assert forked and is_running(first)
+    server.socket.unlink()  # as a program that clears /tmp does
+    second = server.start("sys.exit(8)")
+    assert second.wait(timeout=60) == 8
+    assert server.job() == (second.pid, False)
+    server.process.stdin.close()
+    client.stdin.write("go on\n")
+    client.stdin.close()
+    assert client.wait(timeout=60) == 7
+    assert server.process.wait(timeout=60) == 0
+
+
 def test_other_threads_than_the_servers_mean_an_ordinary_start(server):
     client = server.start("sys.exit(7)", OMP_NUM_THREADS="2")
     assert client.wait(timeout=60) == 7
@@ -176,6 +192,8 @@ def test_it_ends_with_snakemake_after_its_last_job(server):
     assert forked
     server.process.stdin.close()  # as when Snakemake ends, in whatever way
     wait_for(lambda: not server.socket.exists())
-    assert is_running(pid) or client.wait(timeout=60) == 7
+    assert is_running(pid)  # it waits for its line
+    client.stdin.close()
+    assert client.wait(timeout=60) == 7
     assert server.process.wait(timeout=60) == 0
     assert not server.socket.parent.exists()
