@@ -96,12 +96,7 @@ class NumbaLayers:
         if whole:
             weights = [torch.from_numpy(layer.weights(m)) for m in self.members]
             return Units(layer.biases, weights=weights)
-        return Units(
-            layer.biases,
-            values=np.ascontiguousarray(layer.kept),
-            starts=_starts(layer.mask.sum(axis=1)),
-            columns=np.nonzero(layer.mask)[1].astype(self.index),
-        )
+        return Units(layer.biases, tiles=list(_tiles(layer, self.kernels.TILE)))
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
         """Of each member the outputs [rows, classes]."""
@@ -132,26 +127,50 @@ class NumbaLayers:
         for i, units in enumerate(self.by_units):
             is_hidden = i < len(self.by_units) - 1
             if units.weights is None:
-                out = np.empty((len(h), len(units.starts) - 1, h.shape[2]), np.float32)
-                sparse = (units.starts, units.columns, units.values[m], units.biases[m])
-                self.kernels.block_layer(h, *sparse, is_hidden, out)
-                h = out
+                h = self._sparse_layer(h, units, m)
+                if is_hidden:
+                    self.kernels.relu(h)
             else:
                 sums = torch.matmul(units.weights[m], torch.from_numpy(h))
                 sums += torch.from_numpy(units.biases[m])[:, None]
                 h = (sums.relu_() if is_hidden else sums).numpy()
         return h
 
+    def _sparse_layer(self, h: np.ndarray, units: Units, m: int) -> np.ndarray:
+        out = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
+        self.kernels.fill(out, units.biases[m])
+        for tile in units.tiles:
+            weights = (tile.starts, tile.columns, tile.values[m])
+            self.kernels.add_tile(h, tile.first, *weights, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The kept weights of a layer for some of its inputs, unit by unit."""
+
+    first: int  # input
+    starts: np.ndarray  # of each unit
+    columns: np.ndarray  # inputs, counted from the first
+    values: np.ndarray  # [members, n_kept]
+
 
 @dataclass(frozen=True)
 class Units:
-    """A layer for blocks of rows: sparse, or a matrix for each member."""
+    """A layer for blocks of rows: sparse tiles, or a matrix for each member."""
 
     biases: np.ndarray
-    values: np.ndarray | None = None
-    starts: np.ndarray | None = None
-    columns: np.ndarray | None = None
+    tiles: list[Tile] | None = None
     weights: list[Tensor] | None = None
+
+
+def _tiles(layer: Layer, size: int) -> Iterator[Tile]:
+    columns = np.nonzero(layer.mask)[1]
+    for first in range(0, layer.mask.shape[1], size):
+        inside = (columns >= first) & (columns < first + size)
+        starts = _starts(layer.mask[:, first : first + size].sum(axis=1))
+        places = (columns[inside] - first).astype(np.uint16)
+        yield Tile(first, starts, places, np.ascontiguousarray(layer.kept[:, inside]))
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:

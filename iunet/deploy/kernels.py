@@ -4,6 +4,7 @@ For one row the layers go by columns: of an input that is 0, as after a ReLU hal
 weight is read. More rows go in blocks, whose activations lie side by side, so that each kept weight
 is one broadcast and a few vector operations. LLVM does not find that form by itself: it would keep
 the sums of a unit in memory, and take 1.3 times as long. So the inner loop is written with vectors.
+A wide layer goes in tiles of inputs, all blocks through one before the next, or caches overflow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numba.extending import intrinsic
 LANES = 8  # floats of a vector: AVX2's; LLVM splits it where vectors are shorter
 WIDE = 4  # vectors of a block, whose sums are under way at once
 NARROW_BLOCK, WIDE_BLOCK = LANES, WIDE * LANES  # rows: few fill a narrow block better
+TILE = 512  # inputs, whose activations for a wide block stay in a cache of 64 KiB
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
@@ -53,34 +55,48 @@ def one_row(x, sizes, whole, starts, rows, values, biases, work):
 
 
 @njit(cache=True, nogil=True)
-def block_layer(x, starts, columns, values, biases, relu, out):
-    """A layer on blocks of rows: x is [blocks, inputs, rows], out [blocks, units, rows].
+def add_tile(x, first, starts, columns, values, out):
+    """Add to a layer's sums what they get of the inputs from `first` on, up to the next tile.
 
-    The rows of a block are `NARROW_BLOCK` or `WIDE_BLOCK`.
+    x is [blocks, inputs, rows] and out [blocks, units, rows], of narrow or of wide blocks.
+    `starts` has the first value of each unit, `columns` the input and `values` the weight.
     """
     for block in range(len(x)):
-        here, sums = x[block], out[block]
-        for i in range(len(biases)):
-            begin, end = starts[i], starts[i + 1]
+        here, sums = x[block, first:], out[block]
+        for unit in range(len(starts) - 1):
+            begin, end = starts[unit], starts[unit + 1]
             if x.shape[2] == NARROW_BLOCK:
-                _narrow_sums(here, columns, values, begin, end, biases[i], sums, i)
+                _narrow_sums(here, columns, values, begin, end, sums, unit)
             else:
-                _wide_sums(here, columns, values, begin, end, biases[i], sums, i)
-            if relu:
-                for b in range(x.shape[2]):
-                    sums[i, b] = max(sums[i, b], np.float32(0))
+                _wide_sums(here, columns, values, begin, end, sums, unit)
+
+
+@njit(cache=True, nogil=True)
+def fill(out, biases):
+    """Every row of every block begins with the biases."""
+    for block in range(len(out)):
+        for unit in range(len(biases)):
+            for row in range(out.shape[2]):
+                out[block, unit, row] = biases[unit]
+
+
+@njit(cache=True, nogil=True)
+def relu(out):
+    flat = out.reshape(-1)
+    for i in range(len(flat)):
+        flat[i] = max(flat[i], np.float32(0))
 
 
 @intrinsic
-def _narrow_sums(typing_context, x, columns, values, begin, end, bias, out, unit):
-    """out[unit] = bias + Σ values[k] · x[columns[k]] for k in [begin, end), on a narrow block."""
-    return _sums_in_vectors(1, x, columns, values, begin, end, bias, out, unit)
+def _narrow_sums(typing_context, x, columns, values, begin, end, out, unit):
+    """out[unit] += Σ values[k] · x[columns[k]] for k in [begin, end), on a narrow block."""
+    return _sums_in_vectors(1, x, columns, values, begin, end, out, unit)
 
 
 @intrinsic
-def _wide_sums(typing_context, x, columns, values, begin, end, bias, out, unit):
+def _wide_sums(typing_context, x, columns, values, begin, end, out, unit):
     """The same on a wide block."""
-    return _sums_in_vectors(WIDE, x, columns, values, begin, end, bias, out, unit)
+    return _sums_in_vectors(WIDE, x, columns, values, begin, end, out, unit)
 
 
 def _sums_in_vectors(n_vectors, *kinds):
@@ -88,16 +104,16 @@ def _sums_in_vectors(n_vectors, *kinds):
 
     def write(context, builder, signature, arguments):
         x, columns, values, out = (
-            context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 1, 2, 6)
+            context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 1, 2, 5)
         )
-        begin, end, bias, unit = (arguments[i] for i in (3, 4, 5, 7))
-        _write_loop(n_vectors, builder, x, columns, values, begin, end, bias, out, unit)
+        begin, end, unit = (arguments[i] for i in (3, 4, 6))
+        _write_loop(n_vectors, builder, x, columns, values, begin, end, out, unit)
         return context.get_dummy_value()
 
     return types.void(*kinds), write
 
 
-def _write_loop(n_vectors, builder, x, columns, values, begin, end, bias, out, unit) -> None:
+def _write_loop(n_vectors, builder, x, columns, values, begin, end, out, unit) -> None:
     """LLVM's instructions: a loop over k that carries the vectors of sums."""
     vector, int64 = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64)
     fma = cgutils.get_or_insert_function(
@@ -109,14 +125,15 @@ def _write_loop(n_vectors, builder, x, columns, values, begin, end, bias, out, u
         offset = builder.add(offset, row.type(part * LANES))
         return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
 
-    before, first_sum = builder.block, _broadcast(builder, bias, vector)
+    before = builder.block
+    sums_before = [builder.load(vector_at(out, unit, part), align=4) for part in range(n_vectors)]
     loop, body, after = (builder.append_basic_block(name) for name in ("loop", "body", "after"))
     builder.branch(loop)
 
     builder.position_at_end(loop)
     k = builder.phi(int64)
     sums = [builder.phi(vector) for _ in range(n_vectors)]
-    for carried, start in [(k, begin), *((s, first_sum) for s in sums)]:
+    for carried, start in [(k, begin), *zip(sums, sums_before, strict=True)]:
         carried.add_incoming(start, before)
     builder.cbranch(builder.icmp_signed("<", k, end), body, after)
 

@@ -21,6 +21,7 @@ NUMBA = pytest.param(
     marks=pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is not there"),
 )
 KERNELS = pytest.mark.parametrize("kernels", [NUMBA, "torch"])
+IMAGES = {**VISION, "side": 16}  # 768 inputs: two tiles
 WIDE = {**TABULAR, "options": {"width": 200, "depth": 4}}
 
 
@@ -41,7 +42,7 @@ def agrees(probabilities: np.ndarray, expected: np.ndarray) -> None:
 
 @KERNELS
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.125, 0.5, 1.0])
-@pytest.mark.parametrize(("network", "members"), [(TABULAR, 3), (WIDE, 2), (VISION, 1)])
+@pytest.mark.parametrize(("network", "members"), [(TABULAR, 3), (WIDE, 2), (IMAGES, 1)])
 def test_fast_prediction_agrees(kernels, density, network, members):
     model = random_model(network, density=density, members=members)
     folded = fold(model)
