@@ -177,7 +177,7 @@ def test_journals(tmp_path, case):
 
 def test_a_directory_in_the_place_of_a_journal(tmp_path):
     (tmp_path / "study.journal").mkdir()
-    with pytest.raises(UserError, match=r"study\.journal, the journal of a study, cannot be opened"):
+    with pytest.raises(UserError, match=r"study\.journal, the journal of a study, cannot be"):
         open_study(tmp_path / "study.journal", "s")
 
 
