@@ -40,6 +40,7 @@ MODULES = ("torch", "numpy", "pyarrow.parquet", "pandas", "matplotlib.figure")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 PR_SET_PDEATHSIG = 1
+ASKING_S = 5.0  # a client that takes longer to say what it wants holds up all others
 
 
 def asked() -> bool:
@@ -53,8 +54,12 @@ def start(threads: int, modules: tuple[str, ...] = MODULES) -> tuple[subprocess.
     command = [sys.executable, "-P", __file__]
     environment = os.environ | dict.fromkeys(THREADS, str(threads))
     # Its stdin is a pipe that nobody writes to: it closes when this process ends, however it ends.
+    # A group of its own: signals to Snakemake's group reach jobs through their clients, once.
     server = subprocess.Popen(
-        [*command, "serve", path, *modules], stdin=subprocess.PIPE, env=environment
+        [*command, "serve", path, *modules],
+        stdin=subprocess.PIPE,
+        env=environment,
+        process_group=0,
     )
     return server, f"{sys.executable} -I -S {__file__} run {path}"
 
@@ -98,19 +103,25 @@ def serve(path: str, modules: list[str]) -> str:
 
 def _accept(listener: socket.socket, loop: selectors.BaseSelector) -> str | None:
     client, _ = listener.accept()
+    client.settimeout(ASKING_S)
+    stdio: list[int] = []
     try:
         head, stdio, _, _ = socket.recv_fds(client, 4, 3)
         job = json.loads(_receive(client, struct.unpack("!I", head)[0]))
     except (OSError, ValueError, struct.error):
-        client.close()  # it was killed while it asked
-        return None
-    if any(job["environment"].get(name) != os.environ.get(name) for name in THREADS):
+        job = None  # it was killed, or stopped, while it asked
+    if job is None or any(job["environment"].get(n) != os.environ.get(n) for n in THREADS):
         client.close()  # which starts it in the ordinary way
         for fd in stdio:
             os.close(fd)
         return None
+    client.settimeout(None)
+    # Held back until the job can take them: the server ignores signals, and so does a new child.
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     server, pid = os.getpid(), os.fork()
-    if pid == 0:
+    if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    else:
         for key in [*loop.get_map().values()]:
             if isinstance(key.fileobj, socket.socket):
                 key.fileobj.close()
@@ -151,6 +162,7 @@ def execute(script: str) -> None:
     """
     code: object = 0
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
         runpy.run_path(script, run_name="__main__")
     except SystemExit as end:
         code = 0 if end.code is None else end.code

@@ -161,7 +161,7 @@ def test_a_server_that_dies_takes_its_jobs_along_and_they_start_again(server):
     assert forked
     server.process.kill()
     assert client.wait(timeout=60) == 7
-    assert not is_running(first)
+    wait_for(lambda: not is_running(first))
     assert server.job() == (client.pid, False)
 
 
@@ -197,3 +197,13 @@ def test_it_ends_with_snakemake_after_its_last_job(server):
     assert client.wait(timeout=60) == 7
     assert server.process.wait(timeout=60) == 0
     assert not server.socket.parent.exists()
+
+
+def test_jobs_are_in_no_group_of_their_clients(server):
+    """Else a signal to Snakemake's group would reach a job twice: itself, and by its client."""
+    client = server.start("sys.exit(7) if sys.stdin.readline() else None")
+    job, forked = server.job()
+    assert forked and os.getpgid(job) != os.getpgid(client.pid) == os.getpgrp()
+    client.stdin.write("go on\n")
+    client.stdin.close()
+    assert client.wait(timeout=60) == 7
