@@ -10,31 +10,27 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     check_random_state,
-    column_or_1d,
     validate_data,
 )
 
-from iunet.data.load import Part, table_part
+from iunet.data.load import Part
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing
-from iunet.data.table import clean_features, encode_levels
+from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError, UserError
 from iunet.estimator.columns import array_names, categorical_names, conform, to_frame
 from iunet.estimator.ensemble import Ensemble
-from iunet.estimator.fitting import Recipe, Subnetwork, fit_rows
+from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
 from iunet.estimator.parameters import check_parameters, weights_of
+from iunet.estimator.rows import labels_of, outputs_of, rows_part
 from iunet.estimator.session import borrowed_torch
 from iunet.method.connections import cut_off_at, used_inputs
 from iunet.method.masks import expand_weights
-from iunet.method.pruning import Cut
-from iunet.training.finetune import FinetuneSettings
-from iunet.training.supernet import SupernetSettings
 from iunet.training.weights import LossWeights
 
 if TYPE_CHECKING:
@@ -217,7 +213,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self)
         validate_data(self, X, y, skip_check_array=True)
         frame = to_frame(self, X, reset=True)
-        labels = _labels(y)
+        labels = labels_of(y)
         check_consistent_length(frame, labels)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, frame, ensure_non_negative=True)
@@ -229,13 +225,13 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
                 f"y has only one class ({classes.tolist()}): there is nothing to classify."
             )
         try:
-            fitted, part = self._fit_columns(frame, _outputs_of(classes)[codes])
+            fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
             seed = self._seed()
             with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
                 weighted = self._weights(classes, sample_weight, device)
                 part = Part(part.raw.to(device), part.labels.to(device))
                 preprocessing = {"kind": "tabular", **fitted.to_json()}
-                recipe = self._recipe(seed)
+                recipe = recipe_of(self, seed)
                 subnetwork = fit_rows(part, preprocessing, len(classes), recipe, weighted)
         except UserError as error:
             raise DataError(str(error)) from error
@@ -250,7 +246,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         table, _ = clean_features("X", frame, forced)
         every = np.arange(len(frame))
         fitted = fit_preprocessing("X", table, every, self.max_categories)
-        return fitted, _part(*apply_preprocessing(fitted, table, every), codes)
+        return fitted, rows_part(*apply_preprocessing(fitted, table, every), codes)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
@@ -260,41 +256,11 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def _weights(self, classes, sample_weight, device) -> LossWeights:
         of_classes = of_samples = None
         if isinstance(self.class_weight, dict):
-            in_order = weights_of(classes, self.class_weight)[np.argsort(_outputs_of(classes))]
+            in_order = weights_of(classes, self.class_weight)[np.argsort(outputs_of(classes))]
             of_classes = torch.tensor(in_order, dtype=torch.float32, device=device)
         if sample_weight is not None:
             of_samples = torch.tensor(sample_weight, dtype=torch.float32, device=device)
         return LossWeights(of_classes, of_samples)
-
-    def _recipe(self, seed: int) -> Recipe:
-        """The parameters as the settings of the stages."""
-        weights = "balanced" if self.class_weight == "balanced" else "unweighted"
-        common = {"batch_size": self.batch_size, "class_weights": weights, "seed": seed}
-        supernet = SupernetSettings(
-            kappa=float(self.kappa),
-            objective=self.objective,
-            epochs=self.supernet_epochs,
-            lr=self.supernet_lr,
-            weight=self.nce_weight,
-            momentum=self.supernet_momentum,
-            nesterov=self.supernet_momentum > 0,
-            histograms=False,
-            **common,
-        )
-        finetune = FinetuneSettings(
-            optimiser="adamw",
-            lr=self.finetune_lr,
-            weight_decay=self.weight_decay,
-            first_cycle_epochs=self.first_cycle_epochs,
-            cycle_factor=self.cycle_factor,
-            cycles=self.cycles,
-            snapshot_ensemble=self.snapshot_ensemble,
-            **common,
-        )
-        cut = Cut(self.ratio, self.structure, seed=seed)
-        options = {"width": self.width, "depth": self.depth}
-        augment = {"corruption": self.corruption}
-        return Recipe(options, self.init, augment, supernet, cut, finetune)
 
     # ---- what was fitted
 
@@ -343,8 +309,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         numeric, codes = self._rows(X)
         with borrowed_torch(self.device, self.n_threads) as device:
-            probabilities = self._ensemble.probabilities(_part(numeric, codes), device)
-        return probabilities[:, _outputs_of(self.classes_)]
+            probabilities = self._ensemble.probabilities(rows_part(numeric, codes), device)
+        return probabilities[:, outputs_of(self.classes_)]
 
     def predict(self, X):
         """The most probable class of every row."""
@@ -360,8 +326,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         the same, too), and Cohen's kappa.
         """
         check_is_fitted(self)
-        part = _part(*self._rows(X))
-        donors = part if reference is None else _part(*self._rows(reference))
+        part = rows_part(*self._rows(X))
+        donors = part if reference is None else rows_part(*self._rows(reference))
         augment = {"corruption": self.corruption}
         with borrowed_torch(self.device, self.n_threads) as device:
             return self._ensemble.consistency(part, donors, augment, random_state, device)
@@ -433,7 +399,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def _model(self) -> PrunedModel:
         """As it is shipped."""
         check_is_fitted(self)
-        in_order = self.classes_[np.argsort(_outputs_of(self.classes_))]
+        in_order = self.classes_[np.argsort(outputs_of(self.classes_))]
         return PrunedModel(
             preprocessing=self._preprocessing,
             network=self._network,
@@ -442,23 +408,3 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             classes=in_order.tolist(),
             origin={"fit": type(self).__name__, "seed": self.seed_},
         )
-
-
-def _labels(y: Any) -> np.ndarray:
-    labels = column_or_1d(y, warn=True)
-    if pd.isna(labels).any():
-        row = int(pd.isna(labels).argmax())
-        raise DataError(f"y contains NaN or missing labels (the first in row {row + 1}).")
-    check_classification_targets(labels)
-    return labels
-
-
-def _outputs_of(classes: np.ndarray) -> np.ndarray:
-    """The network's output of each class: they stand in the natural order of the classes' text."""
-    return encode_levels(pd.Series(classes))[0]
-
-
-def _part(numeric: np.ndarray, codes: np.ndarray, labels: np.ndarray | None = None) -> Part:
-    labels = np.zeros(len(numeric)) if labels is None else labels
-    tensors = map(torch.from_numpy, (numeric, codes, labels.astype(np.int64)))
-    return table_part(*tensors)

@@ -35,6 +35,36 @@ class Recipe:
     finetune: FinetuneSettings
 
 
+def recipe_of(model: Any, seed: int) -> Recipe:
+    """The parameters of an IUNetClassifier as the settings of the stages."""
+    weights = "balanced" if model.class_weight == "balanced" else "unweighted"
+    common = {"batch_size": model.batch_size, "class_weights": weights, "seed": seed}
+    supernet = SupernetSettings(
+        kappa=float(model.kappa),
+        objective=model.objective,
+        epochs=model.supernet_epochs,
+        lr=model.supernet_lr,
+        weight=model.nce_weight,
+        momentum=model.supernet_momentum,
+        nesterov=model.supernet_momentum > 0,
+        histograms=False,
+        **common,
+    )
+    finetune = FinetuneSettings(
+        optimiser="adamw",
+        lr=model.finetune_lr,
+        weight_decay=model.weight_decay,
+        first_cycle_epochs=model.first_cycle_epochs,
+        cycle_factor=model.cycle_factor,
+        cycles=model.cycles,
+        snapshot_ensemble=model.snapshot_ensemble,
+        **common,
+    )
+    cut = Cut(model.ratio, model.structure, seed=seed)
+    options = {"width": model.width, "depth": model.depth}
+    return Recipe(options, model.init, {"corruption": model.corruption}, supernet, cut, finetune)
+
+
 @dataclass(frozen=True)
 class Subnetwork:
     """What a fit comes to."""
