@@ -23,12 +23,24 @@ MOSTLY = 0.25  # from this density on a layer is faster if it is computed as a w
 CHUNK = 1024  # rows at once, for the memory of their activations
 
 
+def fastest_kernels() -> str:
+    """numba, where it is there and can be imported: it often lags behind a new NumPy."""
+    if importlib.util.find_spec("numba") is None:
+        return "torch"
+    try:
+        importlib.import_module("numba")
+    except ImportError as error:
+        warnings.warn(f"numba cannot be used ({error}), so torch is.", stacklevel=3)
+        return "torch"
+    return "numba"
+
+
 class FastModel:
     """A model ready to predict; `probabilities` takes the network's inputs."""
 
     def __init__(self, model: FoldedModel, kernels: str | None = None):
         """`kernels`: numba or torch; numba if it is there and nothing is said."""
-        self.kernels = kernels or ("numba" if importlib.util.find_spec("numba") else "torch")
+        self.kernels = kernels or fastest_kernels()
         if self.kernels not in PREPARED:
             raise UserError(
                 f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."

@@ -25,19 +25,33 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         _check_size(estimator, X.shape, reset)
         frame = X
-        if not all(isinstance(name, str) for name in X.columns):
+        unnamed = not reset and not hasattr(estimator, "feature_names_in_")  # fitted on an array
+        if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise DataError(f"X has two columns named '{twice}'.")
         return frame
-    if isinstance(X, (list, tuple)):
-        array = np.asarray(X)
-        X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array  # mixed kinds
+    X = of_mixed_kinds(X)
     smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
+    names = None if reset else getattr(estimator, "feature_names_in_", None)
+    return array_frame(array, names)
+
+
+def of_mixed_kinds(X: Any) -> Any:
+    """A list of rows as an array that keeps numbers beside texts; anything else as it is."""
+    if isinstance(X, (list, tuple)):
+        array = np.asarray(X)
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    return X
+
+
+def array_frame(array: np.ndarray, names: Iterable[str] | None = None) -> pd.DataFrame:
+    """An array's columns by name, x0, x1, … if there are no others."""
+    columns = array_names(array.shape[1]) if names is None else list(names)
+    frame = pd.DataFrame(array, columns=columns)
     return frame.infer_objects() if array.dtype == object else frame
 
 

@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(str(error))
         return 2
     except KeyboardInterrupt:
-        say("interrupted; nothing was written")
+        say("interrupted")
         return 130
     return 0
 

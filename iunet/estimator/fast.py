@@ -13,13 +13,14 @@ from iunet.deploy.compact import read_compact
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel
 from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import array_names, conform
+from iunet.estimator.columns import array_frame, conform, of_mixed_kinds
 
 
 class FastClassifier:
     """A model for tables that predicts with its kept weights only, and cannot be trained further.
 
-    Takes frames with the columns of the fit, in any order, or arrays with all of them in order.
+    Takes frames with the columns of the fit, in any order; arrays with all of them in order, if it
+    was fitted on an array too.
     """
 
     def __init__(self, model: FoldedModel, kernels: str | None = None):
@@ -54,10 +55,10 @@ class FastClassifier:
     def _frame(self, X: Any) -> pd.DataFrame:
         frame = X
         if not isinstance(X, pd.DataFrame):
-            array = np.asarray(X)
+            array = np.asarray(of_mixed_kinds(X))
             if array.ndim != 2:
                 raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
-            frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
+            frame = array_frame(array)
         for column in [*self._fitted.numeric, *self._fitted.categorical]:
             if column.name not in frame.columns:
                 raise DataError(

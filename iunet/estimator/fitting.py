@@ -10,6 +10,7 @@ import torch
 
 from iunet.data.load import Part, TrainingData, make_inputs
 from iunet.errors import DataError
+from iunet.estimator.parameters import REAL, WHOLE
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import compress_weights
 from iunet.method.pruning import Cut, lottery_ticket, prune
@@ -37,32 +38,36 @@ class Recipe:
 
 def recipe_of(model: Any, seed: int) -> Recipe:
     """The parameters of an IUNetClassifier as the settings of the stages."""
-    weights = "balanced" if model.class_weight == "balanced" else "unweighted"
-    common = {"batch_size": model.batch_size, "class_weights": weights, "seed": seed}
+    # Plain numbers, since NumPy's, of a grid search, cannot be written as JSON.
+    whole = {name: int(getattr(model, name)) for name in WHOLE}
+    real = {name: float(getattr(model, name)) for name in REAL}
+    balanced = isinstance(model.class_weight, str)  # 'balanced' is the one word it may be
+    weights = "balanced" if balanced else "unweighted"
+    common = {"batch_size": whole["batch_size"], "class_weights": weights, "seed": seed}
     supernet = SupernetSettings(
-        kappa=float(model.kappa),
+        kappa=real["kappa"],
         objective=model.objective,
-        epochs=model.supernet_epochs,
-        lr=model.supernet_lr,
-        weight=model.nce_weight,
-        momentum=model.supernet_momentum,
-        nesterov=model.supernet_momentum > 0,
+        epochs=whole["supernet_epochs"],
+        lr=real["supernet_lr"],
+        weight=real["nce_weight"],
+        momentum=real["supernet_momentum"],
+        nesterov=real["supernet_momentum"] > 0,
         histograms=False,
         **common,
     )
     finetune = FinetuneSettings(
         optimiser="adamw",
-        lr=model.finetune_lr,
-        weight_decay=model.weight_decay,
-        first_cycle_epochs=model.first_cycle_epochs,
-        cycle_factor=model.cycle_factor,
-        cycles=model.cycles,
+        lr=real["finetune_lr"],
+        weight_decay=real["weight_decay"],
+        first_cycle_epochs=whole["first_cycle_epochs"],
+        cycle_factor=whole["cycle_factor"],
+        cycles=whole["cycles"],
         snapshot_ensemble=model.snapshot_ensemble,
         **common,
     )
-    cut = Cut(model.ratio, model.structure, seed=seed)
-    options = {"width": model.width, "depth": model.depth}
-    return Recipe(options, model.init, {"corruption": model.corruption}, supernet, cut, finetune)
+    cut = Cut(real["ratio"], model.structure, seed=seed)
+    options = {"width": whole["width"], "depth": whole["depth"]}
+    return Recipe(options, model.init, {"corruption": real["corruption"]}, supernet, cut, finetune)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ def check_parameters(estimator: Any) -> None:
         if value not in words:
             _refuse(name, value, f"one of {', '.join(words)}.{nearest(value, words)}".rstrip("."))
     weight = estimator.class_weight
-    if weight is not None and weight != "balanced" and not isinstance(weight, dict):
+    named = isinstance(weight, str) and weight == "balanced"  # an array cannot be compared
+    if weight is not None and not named and not isinstance(weight, dict):
         _refuse("class_weight", weight, "a dictionary, 'balanced' or None")
     if isinstance(estimator.random_state, numbers.Integral) and estimator.random_state < 0:
         _refuse("random_state", estimator.random_state, "at least 0")

@@ -79,7 +79,11 @@ def _replace(new: Path, folder: Path) -> None:
     old = folder.with_name(f".{folder.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     folder.rename(old)
-    new.rename(folder)
+    try:
+        new.rename(folder)
+    except OSError:
+        old.rename(folder)  # the model that was there stays
+        raise
     shutil.rmtree(old)
 
 

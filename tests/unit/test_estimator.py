@@ -134,6 +134,15 @@ def test_arrays_and_lists():
     assert model.predict(mixed[:2]).shape == (2,)
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have) .* feature names")
+def test_a_frame_after_an_array_and_an_array_after_a_frame_go_by_place():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    of_frame, of_array = classifier().fit(X, y), classifier().fit(X.to_numpy(), y)
+    wanted = of_frame.predict_proba(X)
+    assert np.array_equal(of_frame.predict_proba(X.to_numpy()), wanted)
+    assert np.array_equal(of_array.predict_proba(X), wanted)
+
+
 @pytest.mark.parametrize("chosen", [["rooms"], [1], [False, True, False, False, False]], ids=str)
 def test_a_column_of_numbers_can_be_categories(chosen):
     X, y = table()
@@ -153,6 +162,7 @@ def test_a_column_of_numbers_can_be_categories(chosen):
         ({"structure": "units"}, "'structure' is 'units', but must be one of weight, unit"),
         ({"width": 1.5}, "'width' is 1.5, but must be a whole number of at least 1"),
         ({"class_weight": [1, 2]}, "'class_weight' is"),
+        ({"class_weight": np.array([1, 2])}, "'class_weight' is"),
         ({"ratio": 1e9}, "leaves no weight"),
         ({"device": "tpu"}, "'device' is 'tpu'"),
     ],

@@ -17,7 +17,7 @@ from iunet.errors import UserError
 TINY = {
     "width": 3,
     "depth": 2,
-    "ratio": 2,
+    "ratio": np.int64(2),  # as a grid search over np.arange sets it
     "supernet_epochs": 1,
     "first_cycle_epochs": 1,
     "cycles": 2,
