@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import torch
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-PROVENANCE = "made_by"
+PROVENANCE, SEAL = "made_by", "seal"
 AGAIN = (
     "It is an artifact of the workflow: delete it and run the same command again to make it anew."
 )
@@ -131,7 +131,16 @@ def _plain_dict(value: Any) -> dict[str, Any]:
 def read_provenance(path: str | os.PathLike) -> Any:
     """What an artifact says of itself; None if it says nothing."""
     reader = READERS.get(Path(path).suffix)
-    return reader(path) if reader else None
+    said = reader(path) if reader else None
+    if isinstance(said, dict) and SEAL in said and said != _sealed(said):
+        raise UserError(f"{path} is damaged: what it says of itself was changed. {AGAIN}")
+    return said
+
+
+def _sealed(said: dict[str, Any]) -> dict[str, Any]:
+    """With a checksum of all that it says. Artifacts from before there was one have none."""
+    plain = {key: value for key, value in said.items() if key != SEAL}
+    return {**plain, SEAL: _json_digest(plain)}
 
 
 # ---- JSON
@@ -147,7 +156,7 @@ def write_json(
     said = {"file": Path(path).name, "content": _json_digest(content), **_provenance}
     if beside := {Path(file).name: sha256(file) for file in files}:
         said["files"] = beside
-    whole = {**content, PROVENANCE: said}
+    whole = {**content, PROVENANCE: _sealed(said)}
     text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(path, text + "\n")
 
@@ -211,7 +220,7 @@ def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metad
     }
     with atomic_path(path) as temporary:
         # One entry only: safetensors writes several in random order, and files would differ.
-        header = {"iunet": json.dumps({**metadata, PROVENANCE: said}, sort_keys=True)}
+        header = {"iunet": json.dumps({**metadata, PROVENANCE: _sealed(said)}, sort_keys=True)}
         save_file(contiguous, temporary, metadata=header)
 
 

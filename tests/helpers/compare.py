@@ -20,7 +20,7 @@ def results_but_times(root: Path) -> dict[str, Any]:
             continue
         if path.suffix == ".json":
             content = json.loads(path.read_text())
-            for checksum in ("content", "files"):  # of times, too
+            for checksum in ("content", "files", "seal"):  # of times, too
                 content["made_by"].pop(checksum, None)
             found[name] = {k: v for k, v in content.items() if k not in TIMES}
         elif path.name == "trials.csv":

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from iunet import artifacts
 from iunet.artifacts import atomic_path, read_arrays, read_json, write_arrays, write_json
 from iunet.errors import UserError
 
@@ -133,3 +134,21 @@ def test_full_disk_when_the_data_reach_it_late(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="No space left"):
         write_json(tmp_path / "a.json", {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.safetensors"])
+def test_what_an_artifact_says_of_itself_cannot_be_changed(tmp_path, name):
+    """The versions of the code, for one, which later stages hand on to the tables."""
+    artifacts.sign({"id": "1", "rule": "supernet", "code": {"iunet.training.loop": ["45439a88"]}})
+    try:
+        if name == "a.json":
+            artifacts.write_json(tmp_path / name, {"a": 1})
+        else:
+            artifacts.write_arrays(tmp_path / name, {"a": np.zeros(2)})
+    finally:
+        artifacts.sign({})
+    path = tmp_path / name
+    assert artifacts.read_provenance(path)["code"] == {"iunet.training.loop": ["45439a88"]}
+    path.write_bytes(path.read_bytes().replace(b"45439a88", b"45439a89"))
+    with pytest.raises(UserError, match=f"{name} is damaged: what it says of itself was changed"):
+        artifacts.read_provenance(path)
