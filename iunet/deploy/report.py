@@ -105,11 +105,8 @@ def report_text(report: dict[str, Any]) -> str:
     for form, difference in report["largest_difference"].items():
         times = (f"{times[form]:.3g}" for times in report["milliseconds"].values())
         lines.append(f"| {form} | {' | '.join(times)} | {difference:.1e} |")
-    ratios = (f"{ratio:.2f} at batch {batch}" for batch, ratio in speedups(report).items())
-    lines += [
-        "",
-        f"The faster dense form takes {' and '.join(ratios)} times as long as the fast one.",
-    ]
+    ratios = (f"{ratio:.2f} times at batch {batch}" for batch, ratio in speedups(report).items())
+    lines += ["", f"The fast form against the faster dense one: {', '.join(ratios)} as fast."]
     if report.get("missing_text") is not None:
         lines += ["", _columns_text(report["missing_text"])]
     return "\n".join(lines) + "\n"
