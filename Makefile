@@ -2,14 +2,14 @@
 # PYTHON=python3.12 picks another interpreter; CORES=8 the cores for the workflow and the tests.
 
 PYTHON ?= python3
-CORES  ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+CORES  ?= $(shell $(PYTHON) -m iunet.machine.allocation)
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test mutants faults checks lint format cost study publish dag docs lock clean
+.PHONY: help setup demo test mutants faults checks lint format cost calibrate study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -69,6 +69,9 @@ study: $(READY)  ## the CPU-scale study on real data, hours (MIRROR=folder of da
 
 publish: $(READY)  ## what is finished of the study, into reports/cpu-study/ (MIRROR as above)
 	@$(BIN)/python -m iunet.study publish $(if $(MIRROR),--mirror $(MIRROR)) --cores $(CORES)
+
+calibrate: $(READY)  ## measure this machine in about a minute, for cost and for what jobs ask for
+	@$(BIN)/python -m iunet.calibrate
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg
