@@ -142,12 +142,12 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
 
 
 SMALL_S, LARGE_S = 5 * 60, 60 * 60
-PARCELS = 2  # that the slurm profile sends as one (group-components)
+PARCELS = {"small": 2, "medium": 1}  # that the slurm profile sends as one (group-components)
 
 
 def fits_a_job(minutes: dict[str, float], limit: float) -> set[str]:
     """The size classes whose parcels, sent several at once, ask for no more than a job may."""
-    return {size for size, asked in minutes.items() if PARCELS * asked <= limit}
+    return {size for size, asked in minutes.items() if PARCELS[size] * asked <= limit}
 
 
 def size_class(supernet: Cost, finetune: Cost, fits: Container[str] = ("small", "medium")) -> str:

@@ -119,10 +119,13 @@ class Costs:
         )
         runs = [run for place, run in self._runs() if place == (dataset, network)]
         cuts = max(Counter(supernet for supernet, _ in runs).values(), default=1)
-        each = sum(resources.asked_minutes(cost, 1) for cost in (*costs, Cost(60, 0)))
-        fits = resources.fits_a_job(
-            {"small": len(runs) * len(self.bench.seeds) * each, "medium": cuts * each}, self._limit
-        )
+        supernet_min, finetune_min = (resources.asked_minutes(cost, 1) for cost in costs)
+        cut_min = finetune_min + 2 * resources.asked_minutes(Cost(60, 0), 1)  # mask, evaluation
+        parcels = {
+            "small": len(runs) * len(self.bench.seeds) * (supernet_min + cut_min),
+            "medium": cuts * cut_min,
+        }
+        fits = resources.fits_a_job(parcels, self._limit)
         return resources.size_class(*costs, fits)
 
     def _runs(self) -> list[tuple[tuple[str, str], tuple[str, str | None]]]:

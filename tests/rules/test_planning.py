@@ -291,10 +291,10 @@ def test_a_study_has_several_workers_with_a_scheduler(folder):
 
 
 def test_no_job_asks_for_more_than_the_limit(folder):
-    workflow = load(folder.path, (), {"device": "cuda"}, nodes=10)
+    workflow = load(folder.path, (), {"cluster": {"max_minutes": 600}}, nodes=10)
     study = {"dataset": "dionis", "learner": "mlp_c", "study": "tuning", "worker": "0"}
     asked = workflow.globals["job_resources"]("tune")["runtime"]
-    assert [asked(Wildcards(fromdict=study), attempt) for attempt in (1, 2)] == [1440, 1440]
+    assert [asked(Wildcards(fromdict=study), attempt) for attempt in (1, 2)] == [600, 600]
 
 
 def _value(resource) -> int:
