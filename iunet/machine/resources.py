@@ -142,19 +142,19 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
 
 
 SMALL_S, LARGE_S = 5 * 60, 60 * 60
-PARCELS = {"small": 2, "medium": 1}  # that the slurm profile sends as one (group-components)
+PARCELS = 2  # of a group that the slurm profile sends as one (group-components)
 
 
 def fits_a_job(minutes: dict[str, float], limit: float) -> set[str]:
     """The size classes whose parcels, sent several at once, ask for no more than a job may."""
-    return {size for size, asked in minutes.items() if PARCELS[size] * asked <= limit}
+    return {size for size, asked in minutes.items() if PARCELS * asked <= limit}
 
 
 def size_class(supernet: Cost, finetune: Cost, fits: Container[str] = ("small", "medium")) -> str:
     """How a scheduler should get the jobs of a network on a data set.
 
     small: a supernet and a fine-tuning are done in minutes, so all of a seed become one job;
-    medium: the cuts of a supernet become one job; large: every training is a job of its own.
+    medium: a cut with its evaluation is a job; large: every training is a job of its own.
     """
     if supernet.seconds + finetune.seconds <= SMALL_S and "small" in fits:
         return "small"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
@@ -117,17 +116,12 @@ class Costs:
             resources.supernet_cost(data, size, supernet, device),
             resources.finetune_cost(data, size, finetune, device),
         )
-        runs = [run for place, run in self._runs() if place == (dataset, network)]
-        cuts = max(Counter(supernet for supernet, _ in runs).values(), default=1)
+        runs = [run for *place, _, run in self.bench.runs if place == [dataset, network]]
+        cuts = [run for run in runs if run is not None]
+        linked = any("other_seed" in cut for cut in cuts)
         supernet_min, finetune_min = (resources.asked_minutes(cost, 1) for cost in costs)
         cut_min = finetune_min + 2 * resources.asked_minutes(Cost(60, 0), 1)  # mask, evaluation
-        parcels = {
-            "small": len(runs) * len(self.bench.seeds) * (supernet_min + cut_min),
-            "medium": cuts * cut_min,
-        }
+        a_seed = (len(runs) - len(cuts)) * supernet_min + len(cuts) * cut_min
+        parcels = {"small": a_seed * (len(self.bench.seeds) if linked else 1), "medium": cut_min}
         fits = resources.fits_a_job(parcels, self._limit)
         return resources.size_class(*costs, fits)
-
-    def _runs(self) -> list[tuple[tuple[str, str], tuple[str, str | None]]]:
-        """Of every run without its seed: data set and network; supernet and cut."""
-        return [((d, network), (run, cut)) for d, network, run, cut in self.bench.runs]
