@@ -2,14 +2,14 @@
 # PYTHON=python3.12 picks another interpreter; CORES=8 the cores for the workflow and the tests.
 
 PYTHON ?= python3
-CORES  ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+CORES  ?= $(shell $(PYTHON) -m iunet.machine.allocation)
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test mutants faults checks lint format cost study publish dag docs lock clean
+.PHONY: help setup demo test mutants faults checks lint format cost calibrate study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -18,12 +18,14 @@ help:  ## list the commands
 setup: $(READY)  ## create .venv and install the pinned dependencies
 
 # Rebuilt only when a pin changes, so every other call starts at once. The stamp is written last:
-# an interrupted installation is continued by the next call.
+# an interrupted installation is continued by the next call. XGBoost comes without what it requires:
+# its NCCL, for several GPUs at once, would write over the library of the same name that torch brings.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"iunet-bench needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: call make PYTHON=python3.12")'
 	@echo "==> creating $(VENV) and installing the pinned dependencies (once, a few minutes)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@$(PIP) install -r requirements.lock
+	@grep -v '^xgboost==' requirements.lock > $(VENV)/most.txt && $(PIP) install -r $(VENV)/most.txt
+	@grep '^xgboost==' requirements.lock > $(VENV)/xgboost.txt && $(PIP) install --no-deps -r $(VENV)/xgboost.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@rm -f $(BIN)/snakemake && printf '#!%s\n# Made by `make setup`: iunet/cli.py says what for.\nfrom iunet.cli import main\n\nmain()\n' "$(abspath $(BIN)/python)" > $(BIN)/snakemake && chmod +x $(BIN)/snakemake
 	@touch $@
@@ -70,6 +72,9 @@ study: $(READY)  ## the CPU-scale study on real data, hours (MIRROR=folder of da
 publish: $(READY)  ## what is finished of the study, into reports/cpu-study/ (MIRROR as above)
 	@$(BIN)/python -m iunet.study publish $(if $(MIRROR),--mirror $(MIRROR)) --cores $(CORES)
 
+calibrate: $(READY)  ## measure this machine in about a minute, for cost and for what jobs ask for
+	@$(BIN)/python -m iunet.calibrate
+
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg
 
@@ -81,7 +86,7 @@ lock:  ## resolve pyproject.toml again, in an environment of its own, and rewrit
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[workflow,export,fast,dev]' setuptools
 	@{ head -2 requirements.lock; build/lock/bin/python -m pip freeze --all --exclude iunet-bench --exclude pip \
-	  | sed -e 's/+cpu$$//' -e '/^nvidia-nccl-cu12/s/$$/ ; platform_system == "Linux"/' | sort -f; } > build/requirements.lock
+	  | sed -e 's/+cpu$$//' -e '/^nvidia-/d' | sort -f; } > build/requirements.lock
 	@mv build/requirements.lock requirements.lock && rm -rf build
 
 clean:  ## remove .venv and the demo's results

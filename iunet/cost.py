@@ -11,7 +11,6 @@ share counts in each of them, and once in the total.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from iunet.data.registry import read_registry
-from iunet.machine.device import resolve_device
+from iunet.machine.allocation import cores
+from iunet.machine.speeds import speeds_file
 from iunet.runs.config import unavailable
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
@@ -27,7 +27,8 @@ from iunet.tables.catalog import said_by_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
-COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{'hours':>11}{'longest':>10}{'memory':>10}"
+HEADS = f"{'GPU-hours':>11}{'CPU-hours':>11}{'longest':>10}{'memory':>10}"
+COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{HEADS}"
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Sum:
     mem_mb: float = 0.0
     gpu_s: float = 0.0
 
-    def add(self, job: Any, cost: Any, submission: Any) -> None:
+    def add(self, cost: Any, submission: Any, on_gpu: bool) -> None:
         self.jobs += 1
         if submission is not None:
             self.submissions.add(submission)
@@ -49,11 +50,12 @@ class Sum:
             self.seconds += cost.seconds
             self.longest_s = max(self.longest_s, cost.seconds)
             self.mem_mb = max(self.mem_mb, cost.mem_mb)
-            self.gpu_s += cost.seconds if "gpu" in job.rule.resources else 0.0
+            self.gpu_s += cost.seconds if on_gpu else 0.0
 
     def row(self, name: str) -> str:
-        hours, longest = self.seconds / 3600, self.longest_s / 3600
-        numbers = f"{self.jobs:8,}{len(self.submissions):11,}{hours:11,.2f}{longest:10.2f}"
+        hours = [seconds / 3600 for seconds in (self.gpu_s, self.seconds - self.gpu_s)]
+        times = f"{hours[0]:11,.2f}{hours[1]:11,.2f}{self.longest_s / 3600:10.2f}"
+        numbers = f"{self.jobs:8,}{len(self.submissions):11,}{times}"
         return f"{name:26}{numbers}{self.mem_mb / 1000:7.1f} GB"
 
 
@@ -71,7 +73,7 @@ def load_workflow(
 
     workflow = Workflow(
         config_settings=settings.ConfigSettings(configfiles=configfiles, config=changes),
-        resource_settings=settings.ResourceSettings(cores=os.cpu_count(), nodes=1),
+        resource_settings=settings.ResourceSettings(cores=cores(), nodes=1),
         workflow_settings=settings.WorkflowSettings(),
         logger_manager=LoggerManager(logger, settings.OutputSettings()),
         storage_settings=settings.StorageSettings(),
@@ -114,6 +116,7 @@ def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum],
     dag = workflow.dag
     needed = [job for job in dag.jobs if dag.needrun(job) and not job.rule.norun]
     of_job = {job: costs.of(job.rule.name, job.wildcards) for job in needed}
+    on_gpu = {job: "gpu" in job.rule.resources and costs.on_gpu(job.wildcards) for job in needed}
     here = workflow._localrules
     submissions = {
         job: None if job.rule.name in here else dag.get_job_group(job) or job for job in needed
@@ -121,7 +124,7 @@ def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum],
     total, per_rule = Sum(), {}
     for job in needed:
         for entry in (total, per_rule.setdefault(job.rule.name, Sum())):
-            entry.add(job, of_job[job], submissions[job])
+            entry.add(of_job[job], submissions[job], on_gpu[job])
     makers = {str(file): job for job in dag.jobs for file in job.output}
     per_entry = {}
     for key in bench.entries():
@@ -130,7 +133,7 @@ def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum],
         per_entry[key] = entry = Sum()
         for job in ancestors(dag, (makers[file] for file in files if file in makers)):
             if job in of_job:
-                entry.add(job, of_job[job], submissions[job])
+                entry.add(of_job[job], submissions[job], on_gpu[job])
     return per_entry, per_rule, {"total": total}
 
 
@@ -139,19 +142,20 @@ def report(workflow: Any) -> str:
     registry = read_registry(config["data"]["registry"])
     away = unavailable(registry, config["data"]["mirror"])
     bench = Benchmark(config, registry, away, said_by_tables("PAIRS"))
-    device = resolve_device(config["device"])
-    per_entry, per_rule, whole = sums(workflow, bench, Costs(bench, device))
+    costs = Costs(bench)
+    per_entry, per_rule, whole = sums(workflow, bench, costs)
     total = whole["total"]
     lines = ["per table, figure or experiment, with all it depends on", COLUMNS]
     lines += [entry.row(name) for name, entry in per_entry.items()]
     lines += ["", "per rule", COLUMNS]
     lines += [entry.row(name) for name, entry in sorted(per_rule.items())]
     lines += ["", total.row("total")]
-    others = (total.seconds - total.gpu_s) / 3600
-    if device == "cuda":
-        lines.append(f"of it {total.gpu_s / 3600:,.1f} GPU-hours and {others:,.1f} CPU-hours.")
-        lines.append("The GPU's speed is assumed, not measured (iunet/machine/resources.py).")
-    else:
+    measured = speeds_file()
+    if measured is not None:
+        lines.append(f"Speeds are those that `make calibrate` has measured ({measured}).")
+    elif total.gpu_s:
+        lines.append("The GPU's speed is assumed, not measured: `make calibrate` measures it.")
+    if not total.gpu_s:
         threads = config["train"]["threads"]
         lines.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
     lines.append("submitted: jobs for a scheduler, after grouping. Limits asked for are higher.")

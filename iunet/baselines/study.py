@@ -28,12 +28,13 @@ from iunet.artifacts import explain_full_disk, read_json, write_json, write_text
 from iunet.baselines.learner import Attempt
 from iunet.errors import UserError, one_line
 from iunet.escape import csv_value
+from iunet.machine.time_limit import Alarm, TimeUp, put_back, time_limit
 from iunet.training.support.signals import Terminated, raising_at_sigterm
 
 log = logging.getLogger(__name__)
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 LOCK_S = 10  # after which a lock is taken to be a dead writer's; a trial is one short line
-KILLED_TWICE = "killed twice during this trial (out of memory?)"
+KILLED_TWICE = "killed twice during this trial (out of memory, or longer than a job may take?)"
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,12 @@ def run_trials(
     """Make trials until the budget is spent; the number that this call made.
 
     `marker` is a file that tells, after a kill, which trial the worker was in. SIGTERM, by which
-    schedulers end a job at its time limit, is no kill.
+    schedulers end a job, is no kill. Near the limit of its job the worker puts the job back into
+    the queue, and goes on there.
     """
+    limit = time_limit()
     try:
-        with raising_at_sigterm():
+        with raising_at_sigterm(), Alarm(limit):
             return _run_trials(study, suggest, try_out, budget, seed, marker, worker)
     except (Terminated, KeyboardInterrupt) as ended:
         _take_back_start(marker)
@@ -116,6 +119,11 @@ def run_trials(
             f"The study {study.study_name} was asked to stop (SIGTERM). Its finished trials stay "
             "in the journal, and it continues from there when it is started again."
         ) from None
+    except TimeUp:
+        began = read_json(marker)["began"] if marker.exists() else 0.0
+        if not limit.had_the_whole(began):
+            _take_back_start(marker)  # that the trial was begun late is no fault of its own
+    put_back(limit, f"The study {study.study_name} has {len(study.trials)} trials")
 
 
 def _run_trials(
@@ -213,7 +221,7 @@ def _killed_twice(marker: Path, study: str, own: int) -> bool:
     starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
     starts = starts if isinstance(starts, int) else 0
     if starts < 2:
-        write_json(marker, {**trial, "starts": starts + 1})
+        write_json(marker, {**trial, "starts": starts + 1, "began": time.time()})
     return starts >= 2
 
 

@@ -1,18 +1,18 @@
 """How large a data set is, known before anything is downloaded.
 
 Standard library only: Snakemake asks at every start, to tell a scheduler what a job will need. A
-split that exists is read; before it does, the paper's tables 8 and 9 know the paper's sets, and
-others get a typical size.
+split that exists is read; before it does, the index of a mirror knows its sets, which may be
+subsets, the paper's tables 8 and 9 the paper's, and others get a typical size.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iunet.data.registry import Dataset
+from iunet.data.registry import ONLINE, Dataset, mirror_index
 from iunet.paper import paper_table
 
 
@@ -43,17 +43,20 @@ TYPICAL = {  # sets of which nothing is known yet: (kind, whether they come with
     ("vision", True): Data(3_000, 1_000, 1_000, 3 * 32**2, 10, 32),
     ("vision", False): Data(50_000, 10_000, 10_000, 3 * 32**2, 10, 32),
 }
+MIRROR_COUNTS = ("n_train", "n_test", "n_rows")  # columns that an index may have
 INPUTS_PER_FEATURE = 3  # one-hot expansion, over the paper's tables
 
 
 @functools.cache
-def data_size(dataset: Dataset, results: str) -> Data:
-    """From the split if there is one, else from the paper, else a typical size."""
+def data_size(dataset: Dataset, results: str, mirror: str | None = None) -> Data:
+    """From the split if there is one, else from the mirror or the paper, else a typical size."""
     split = Path(results) / "splits" / dataset.name / "split.json"
     if size := _split_size(split):
         return size
     typical = TYPICAL[dataset.kind, dataset.source == "embedded"]
-    return _paper_sizes().get(dataset.name, typical)
+    known = _paper_sizes().get(dataset.name, typical)
+    row = _mirror_rows(mirror).get(dataset.name) if dataset.source in ONLINE else None
+    return known if row is None else _as_in_mirror(known, row)
 
 
 def _split_size(split: Path) -> Data | None:
@@ -68,6 +71,25 @@ def _split_size(split: Path) -> Data | None:
         return None
     usable = all(isinstance(n, int) and n >= 0 for n in numbers) and n_inputs > 0
     return Data(*numbers) if usable else None
+
+
+@functools.cache
+def _mirror_rows(mirror: str | None) -> dict[str, dict[str, str]]:
+    return {} if mirror is None else mirror_index(mirror)
+
+
+def _as_in_mirror(known: Data, row: dict[str, str]) -> Data:
+    """With the rows of a mirror's index, split in the same proportions; without, as known."""
+    count = {name: int(row[name]) for name in MIRROR_COUNTS if (row.get(name) or "").isdigit()}
+    if {"n_train", "n_test"} <= count.keys():
+        fitted = count["n_train"], known.n_train + known.n_valid
+        n_train = round(fitted[0] * known.n_train / fitted[1])
+        return replace(known, n_train=n_train, n_valid=fitted[0] - n_train, n_test=count["n_test"])
+    if "n_rows" in count:
+        parts = (known.n_train, known.n_valid, known.n_test)
+        n_train, n_valid, n_test = (round(count["n_rows"] * n / known.n_rows) for n in parts)
+        return replace(known, n_train=n_train, n_valid=n_valid, n_test=n_test)
+    return known
 
 
 @functools.cache

@@ -9,15 +9,17 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from iunet.errors import UserError, nearest
 
 PROFILE = "profiles/slurm"
 
 
-def no_gpu_message(device: str) -> str:
+def no_gpu_message(config: dict[str, Any], name: str) -> str:
+    key = f"devices.{name}" if name in config["devices"] else "device"
     return (
-        f"The config key 'device' is '{device}', but this machine has no NVIDIA GPU that it may "
+        f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "
         "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
         f"auto or cpu, or send the jobs to machines that have one (--profile {PROFILE})."
     )

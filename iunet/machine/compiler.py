@@ -8,6 +8,7 @@ torchvision does when it is imported, brings it back.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 
@@ -22,6 +23,13 @@ class StandIn(types.ModuleType):
 
     def disable(self, function, *_, **__):
         return function
+
+    def __getattr__(self, name: str):
+        """Whoever asks for more, as torch.profiler does, gets it from the compiler itself."""
+        if name.startswith("__") and name != "__path__":  # what Python looks up in any module
+            raise AttributeError(name)
+        bring_back_compiler()
+        return getattr(importlib.import_module(NAME), name)
 
 
 def leave_out_compiler() -> None:

@@ -1,8 +1,10 @@
-"""One GPU for each job on a machine that has several, by lock files.
+"""A GPU for each job on a machine that has several, by lock files.
 
 Snakemake's `gpu` resource only counts: it lets two jobs run at once where there are two GPUs, but
 both would take the first. So a job takes the lock of a free GPU, shows itself no other
-(CUDA_VISIBLE_DEVICES), and keeps the lock until its process ends, however it ends.
+(CUDA_VISIBLE_DEVICES), and keeps the lock until its process ends, however it ends. A GPU that
+several jobs share (`jobs_per_gpu`, or `--resources gpu=N` above the number of GPUs) has as many
+locks, and jobs are spread evenly: one on each before any has two.
 
 Where one GPU is visible there is nothing to choose: so it is in a job of Slurm or in a pod of
 Kubernetes, which were given theirs by the scheduler. CUDA looks at the variable at its first use,
@@ -12,6 +14,7 @@ and not when torch is imported.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import logging
 import os
 import tempfile
@@ -24,33 +27,35 @@ from iunet.machine.device import gpu_ids
 
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0
+PER_GPU = "IUNET_JOBS_PER_GPU"  # set by workflow/rules/machine.smk
 _held: list[IO] = []  # open for the life of the process: closing would free the lock
 
 
 def claim_gpu(wait_s: float = 600.0) -> str | None:
     """Take a free GPU and hide the others; None where there is nothing to choose.
 
-    Waits while all are taken, and then says so: with `--resources gpu=N` above the number of GPUs,
-    or beside another workflow of the same user, jobs can outnumber them.
+    Waits while all are taken, and then says so: beside another workflow of the same user, jobs can
+    outnumber them.
     """
     ids = gpu_ids()
     if len(ids) < 2:
         return None
+    per_gpu = int(os.environ.get(PER_GPU, "1"))
     folder = lock_folder()
     folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + wait_s
     waiting = False
     while True:
-        for gpu in ids:
-            if _lock(folder / f"{gpu.replace('/', '_')}.lock"):
+        for slot, gpu in itertools.product(range(per_gpu), ids):
+            if _lock(folder / f"{gpu.replace('/', '_')}-{slot}.lock"):
                 os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-                log.info("this job has GPU %s of %s", gpu, ", ".join(ids))
+                log.info("this job has GPU %s of %s, place %d", gpu, ", ".join(ids), slot + 1)
                 return gpu
         if time.monotonic() >= end:
             raise UserError(
                 f"All {len(ids)} GPUs ({', '.join(ids)}) have been in use by other jobs for "
-                f"{wait_s:.0f} s. Call snakemake with --resources gpu={len(ids)} or less, and one "
-                f"at a time (locks: {folder})."
+                f"{wait_s:.0f} s, {per_gpu} on each. Run one workflow at a time, or raise the "
+                f"config key 'jobs_per_gpu' (locks: {folder})."
             )
         if not waiting:
             log.info("all GPUs are in use: waiting for one")

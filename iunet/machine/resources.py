@@ -3,9 +3,11 @@
 The one place for it: rules ask for memory and time by it, the slurm profile groups short jobs by
 it, and `make cost` adds it up. Standard library only, since Snakemake asks at every start.
 
-    seconds of a training = START + epochs · (steps · STEP + n_train · sample + n_valid · forward)
+    seconds of a training = START + epochs · (steps · step + n_valid · forward)
+    step    = kernels · LAUNCH + batch · sample     (on a GPU the larger of both, side by side)
+    sample  = 3 · views · forward + AUGMENT         (views: 2 for scl and ilo; AUGMENT: images only)
     forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
-    sample  = 3 · views · forward + AUGMENT        (views: 2 for scl and ilo; AUGMENT: images only)
+    kernels = a + b · layers, by objective (counted: benchmarks/kernels.py)
 
     memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
               the ensemble's members) + activations of a batch
@@ -13,17 +15,17 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
 A job asks for MARGIN times that and a few minutes, times its attempt: a job that was killed for
 time or memory comes back with twice as much, and training goes on from its checkpoint.
 
-The CPU's constants are measured (AMD EPYC, one thread, torch 2.13), on a step at batch 128. For the
-paper's networks the formula is 8 to 32 % above the measured time (mlp_vis 8, resnet18 12, mlp_tab
-22, cnn 32). It is four times too low for the demo's cnn (alpha 1), whose steps are a few
-milliseconds. The GPU's constants and those of the tuned baselines are assumptions: none was run.
+The speeds are constants (iunet/machine/speeds.py), or what `make calibrate` has measured here.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from iunet.machine.speeds import SPEEDS, Speed
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
@@ -34,26 +36,13 @@ MARGIN = 3  # time asked for over time estimated: other processors, file systems
 MEMORY_MARGIN = 1.5
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
+# Stages that save what they have before their time is up and go on in the next job
+# (iunet/machine/time_limit.py). Their time need not grow with the attempt.
+RESUMED = ("supernet", "finetune", "train_dense", "tune")
+# Kernels of a step: fixed ones, and those of each layer with weights.
+KERNELS = {"sup": (15, 8), "lasso": (20, 8), "scl": (64, 14), "ilo": (76, 14)}
+IMAGE_KERNELS = 60  # of the transforms of a batch of images
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Of one kind of device; with a CPU per thread."""
-
-    start_s: float  # imports, reading, writing
-    step_s: float  # what a step costs however small the network
-    linear: float  # FLOP per second
-    conv: float
-    unit_s: float  # per hidden unit and sample, forward: BatchNorm, ReLU
-    augment_s: float  # per image
-    base_mb: float  # of the process on the host, before data
-
-
-SPEEDS = {
-    "cpu": Speed(5, 0.001, 60e9, 25e9, 3e-9, 140e-6, 400),
-    "cuda": Speed(20, 0.005, 5e12, 3e12, 2e-11, 2e-6, 3000),  # assumed
-}
 
 
 @dataclass(frozen=True)
@@ -73,8 +62,9 @@ def asked_mem_mb(cost: Cost, attempt: int) -> int:
     return attempt * 100 * math.ceil(MEMORY_MARGIN * cost.mem_mb / 100)
 
 
-def asked_minutes(cost: Cost, attempt: int) -> int:
-    return attempt * (MINUTES + math.ceil(MARGIN * cost.seconds / 60))
+def asked_minutes(cost: Cost, attempt: int, limit: float = math.inf) -> int:
+    """Never more than `limit`: what takes longer goes on in the next job (RESUMED)."""
+    return min(limit, attempt * (MINUTES + math.ceil(MARGIN * cost.seconds / 60)))
 
 
 # ---- stages
@@ -104,14 +94,14 @@ def select_cost() -> Cost:
 
 def supernet_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
     """`settings` as the rule's: epochs, batch_size and objective (sup where it has none)."""
-    views = 1 if settings.get("objective", "sup") == "sup" else 2
-    return _training(data, size, settings["epochs"], settings["batch_size"], views, 4, device)
+    objective = settings.get("objective", "sup")
+    return _training(data, size, settings["epochs"], settings["batch_size"], objective, 4, device)
 
 
 def finetune_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
     """`settings` as the rule's: epochs, or cycles; AdamW keeps one array more than SGD."""
     epochs, members = epochs_and_members(settings)
-    return _training(data, size, epochs, settings["batch_size"], 1, 5 + members, device)
+    return _training(data, size, epochs, settings["batch_size"], "sup", 5 + members, device)
 
 
 def decoder_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
@@ -120,7 +110,7 @@ def decoder_cost(data: Data, size: Size, settings: dict[str, Any], device: str) 
     epochs, members = epochs_and_members(settings)
     steps = math.ceil(data.n_train / settings["batch_size"])
     encoding = (data.n_train + data.n_valid) * _forward(size, speed)
-    seconds = speed.start_s + encoding + epochs * steps * speed.step_s
+    seconds = speed.start_s + encoding + epochs * steps * kernels(1, "sup") * speed.launch_s
     return Cost(seconds, evaluate_cost(data, size, members, device).mem_mb + FEATURES_MB)
 
 
@@ -152,17 +142,23 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
 
 
 SMALL_S, LARGE_S = 5 * 60, 60 * 60
+PARCELS = 2  # of a group that the slurm profile sends as one (group-components)
 
 
-def size_class(supernet: Cost, finetune: Cost) -> str:
+def fits_a_job(minutes: dict[str, float], limit: float) -> set[str]:
+    """The size classes whose parcels, sent several at once, ask for no more than a job may."""
+    return {size for size, asked in minutes.items() if PARCELS * asked <= limit}
+
+
+def size_class(supernet: Cost, finetune: Cost, fits: Container[str] = ("small", "medium")) -> str:
     """How a scheduler should get the jobs of a network on a data set.
 
     small: a supernet and a fine-tuning are done in minutes, so all of a seed become one job;
-    medium: the cuts of a supernet become one job; large: every training is a job of its own.
+    medium: a cut with its evaluation is a job; large: every training is a job of its own.
     """
-    if supernet.seconds + finetune.seconds <= SMALL_S:
+    if supernet.seconds + finetune.seconds <= SMALL_S and "small" in fits:
         return "small"
-    return "medium" if finetune.seconds <= LARGE_S else "large"
+    return "medium" if finetune.seconds <= LARGE_S and "medium" in fits else "large"
 
 
 GROUPS = {  # size → rule → group; jobs of one group that depend on each other are submitted as one
@@ -197,14 +193,25 @@ def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> 
     return Cost(10 + seconds / workers, trial.mem_mb + 200)
 
 
+def kernels(layers: int, objective: str, images: bool = False) -> int:
+    """That a training step starts: each costs its launch, however small the network."""
+    fixed, each = KERNELS[objective]
+    transforms = IMAGE_KERNELS if images and objective in ("scl", "ilo") else 0
+    return fixed + each * layers + transforms
+
+
 def _training(
-    data: Data, size: Size, epochs: int, batch_size: int, views: int, copies: int, device: str
+    data: Data, size: Size, epochs: int, batch_size: int, objective: str, copies: int, device: str
 ) -> Cost:
     speed = SPEEDS[device]
+    views = 2 if objective in ("scl", "ilo") else 1
     forward = _forward(size, speed)
     augment = speed.augment_s if data.side and views > 1 else 0.0
     steps = math.ceil(data.n_train / batch_size)
-    epoch = steps * speed.step_s + data.n_train * (3 * views * forward + augment)
+    launches = steps * kernels(size.layers, objective, bool(data.side)) * speed.launch_s
+    computing = data.n_train * (3 * views * forward + augment)
+    # A GPU computes while the host starts the next kernels.
+    epoch = max(launches, computing) if device == "cuda" else launches + computing
     seconds = speed.start_s + epochs * (epoch + data.n_valid * forward)
     units = max(3 * views * batch_size, EVALUATION_BATCH) * size.units
     activations = 2 * units * 4 / 1e6

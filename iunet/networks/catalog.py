@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from iunet.data.sizes import Data
 
 RESNET_STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))  # channels, stride; two blocks each
+RESNET_LAYERS = 21
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Size:
     linear_flops: int
     conv_flops: int
     units: int  # outputs of all hidden layers: what a step keeps per sample
+    layers: int = 10  # with weights: each is a number of kernels that a step starts
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def _mlp(n_inputs: int, widths: list[int], n_classes: int) -> Size:
     pairs = zip([n_inputs, *widths], [*widths, n_classes], strict=True)
     weights = sum(a * b for a, b in pairs)
     parameters = weights + 2 * sum(widths) + n_classes  # BatchNorm, the decoder's bias
-    return Size(parameters, 2 * weights, 0, sum(widths))
+    return Size(parameters, 2 * weights, 0, sum(widths), len(widths) + 1)
 
 
 def _mlp_tab(options: dict[str, Any], data: Data) -> Size:
@@ -81,13 +83,20 @@ def _mlp_vis(options: dict[str, Any], data: Data) -> Size:
 def _cnn(options: dict[str, Any], data: Data) -> Size:
     channels_in = data.n_inputs // data.side**2
     weights = flops = units = side = 0
-    for channels, _, side in cnn_shapes(options["alpha"], data.side):
+    shapes = cnn_shapes(options["alpha"], data.side)
+    for channels, _, side in shapes:
         weights += 9 * channels_in * channels + 2 * channels
         flops += 2 * 9 * channels_in * channels * side**2
         units += channels * side**2
         channels_in = channels
     head = _mlp(channels_in * side**2, [CNN_HIDDEN * options["alpha"]], data.n_classes)
-    return Size(weights + head.parameters, head.linear_flops, flops, units + head.units)
+    return Size(
+        weights + head.parameters,
+        head.linear_flops,
+        flops,
+        units + head.units,
+        len(shapes) + head.layers,
+    )
 
 
 def _resnet18(options: dict[str, Any], data: Data) -> Size:
@@ -108,7 +117,9 @@ def _resnet18(options: dict[str, Any], data: Data) -> Size:
         norms += 2 * channels * len(layers)
         channels_in = channels
     decoder = channels_in * data.n_classes
-    return Size(weights + norms + decoder + data.n_classes, 2 * decoder, flops, units)
+    return Size(
+        weights + norms + decoder + data.n_classes, 2 * decoder, flops, units, RESNET_LAYERS
+    )
 
 
 NETWORKS = {

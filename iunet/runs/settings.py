@@ -207,7 +207,7 @@ def choice_metric(config: Config, point: Any) -> str:
 
 def learner_settings(config: Config, learner: str) -> dict[str, Any]:
     """What a trial depends on; the budget and the threads are no part of it."""
-    others = ("trials", "per", "minutes", "threads")
+    others = ("trials", "per", "minutes", "threads")  # the device lies elsewhere, in `devices`
     return {k: v for k, v in config["tuning"][learner].items() if k not in others}
 
 

@@ -34,6 +34,7 @@ from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
 LOWEST, HIGHEST, BINS = -8.0, 1.0, 180
+EXACT = 2**24  # torch counts in float32: beyond, one more weight changes nothing
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:
     """Counts of |θ| over the encoder's weights in logarithmic bins, the outermost ones open."""
     total = torch.zeros(BINS, dtype=torch.float64)
     for weight in weights.values():
-        exponents = weight.detach().abs().log10().clamp(LOWEST, HIGHEST)
-        total += torch.histc(exponents.float(), BINS, LOWEST, HIGHEST).double().cpu()
+        exponents = weight.detach().abs().log10().clamp(LOWEST, HIGHEST).float().flatten()
+        for part in exponents.split(EXACT):
+            total += torch.histc(part, BINS, LOWEST, HIGHEST).double().cpu()
     return total.to(torch.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,13 +27,28 @@ TARGETS = ("results/test/tables/table7.csv",)
 # Long enough to be killed in its middle, with a checkpoint after every second.
 CONFIG = {
     "device": "cpu",
-    "train": {"checkpoint_s": 1, "supernet": {"epochs": 2000}},
+    "train": {"supernet": {"epochs": 2000}},
+    "cluster": {"checkpoint_s": 1},
+    "tuning": {"workers": 1},  # several are not reproducible bit by bit
     "tables": {"table7": {"methods": ["omp", "iunet", "xgb"]}},
 }
 OPTIONS = ("--configfile", "config/test.yaml", "table.yaml")
 # Ask soon whether jobs have ended; and a GPU for training, though it uses none here.
 SLURM = ("--profile", str(PROFILE), "--slurm-init-seconds-before-status-checks", "2")
 GPU = ("--set-resources", "supernet:gpu=1")
+
+# A training and a study that take several jobs.
+SUPERNET = "runs/wine/mlp_tab/kappa0.25-ilo/seed0/supernet.json"
+STUDY = "runs/wine/xgb/tuning/study.json"
+MINUTES = int(os.environ.get("IUNET_SLURM_MINUTES", "1"))  # more where other programs compute
+LONG_TARGETS = (f"results/test/{SUPERNET}", f"results/test/{STUDY}")
+LONG = {
+    "cluster": {"max_minutes": MINUTES, "checkpoint_s": 600},  # saved near the limit, not before
+    "train": {"supernet": {"epochs": 80_000 * MINUTES}},
+    "tuning": {
+        "xgb": {"trials": int(1800 * MINUTES**0.6), "max_rounds": 400, "max_rounds_dart": 100}
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +94,33 @@ def wait_for(condition, what: str, process: subprocess.Popen, log: Path, seconds
         time.sleep(0.1)
 
 
+def send(workdir: Workdir, log: Path, *arguments: str | Path) -> subprocess.Popen:
+    """Snakemake with the slurm profile, in the background."""
+    snakemake = Path(sys.executable).parent / "snakemake"
+    command = [snakemake, *arguments, "--snakefile", ROOT / "Snakefile", *SLURM]
+    with log.open("w") as out:
+        return subprocess.Popen(command, cwd=workdir.path, stdout=out, stderr=out)
+
+
+def end(process: subprocess.Popen) -> None:
+    if process.poll() is None:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def assert_equal_results(remote: Workdir, local: Workdir) -> None:
+    ours, theirs = (results_but_times(w.path / "results" / "test") for w in (remote, local))
+    assert different_results(ours, theirs) == []
+
+
 def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_path):
     local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
     local.run(*TARGETS, *OPTIONS)
-    snakemake = Path(sys.executable).parent / "snakemake"
-    command = [snakemake, *TARGETS, "--snakefile", ROOT / "Snakefile", *SLURM, *GPU, *OPTIONS]
-    with (tmp_path / "out.log").open("w") as out:
-        process = subprocess.Popen(command, cwd=remote.path, stdout=out, stderr=out)
+    log = tmp_path / "out.log"
+    process = send(remote, log, *TARGETS, *GPU, *OPTIONS)
     try:
         checkpoint = remote.path / WINE / "kappa0.25-ilo" / "seed0" / "supernet.checkpoint"
-        wait_for(checkpoint.exists, "a checkpoint", process, tmp_path / "out.log")
+        wait_for(checkpoint.exists, "a checkpoint", process, log)
         running = ("--noheader", "--states=RUNNING", "--partition=gpu", "--format=%i")
         (job,) = ask("squeue", *running).split()
         facts = ask("scontrol", "show", "job", job)
@@ -95,17 +128,36 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
         ask("scancel", "--signal=KILL", job)
         process.wait(timeout=800)
     finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(timeout=60)
-    output = (tmp_path / "out.log").read_text()
+        end(process)
+    output = log.read_text()
     assert process.returncode == 0, output[-3000:]
     assert "Trying to restart job" in output  # killed, and sent again
     assert 3 <= output.count("has been submitted with SLURM jobid") <= 15
     report = json.loads((checkpoint.parent / "supernet.json").read_text())
     assert report["times"]["resumed_at"] and not checkpoint.exists()
-    ours, theirs = (results_but_times(w.path / "results" / "test") for w in (remote, local))
-    assert different_results(ours, theirs) == []
+    assert_equal_results(remote, local)
+
+
+def test_jobs_that_meet_their_limit_go_on_until_they_are_done(slurm, tmp_path):
+    """A training and a study that take longer than a job may: Slurm gets each job back twice."""
+    local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
+    for workdir in (local, remote):
+        workdir.overlay("long.yaml", LONG)
+    local.run(*LONG_TARGETS, *OPTIONS, "long.yaml")
+    log = tmp_path / "out.log"
+    process = send(remote, log, *LONG_TARGETS, *OPTIONS, "long.yaml", "--retries", "0")
+    try:
+        process.wait(timeout=1500)
+    finally:
+        end(process)
+    output = log.read_text()
+    assert process.returncode == 0, output[-3000:]
+    assert "Trying to restart job" not in output  # no retry was used: for Snakemake none has ended
+    again = [int(n) for n in re.findall(r"Restarts=(\d+)", ask("scontrol", "show", "job"))]
+    assert sum(n >= 2 for n in again) == 2, again  # the training and the study
+    report = json.loads((remote.path / "results" / "test" / SUPERNET).read_text())
+    assert len(report["times"]["resumed_at"]) >= 2
+    assert_equal_results(remote, local)
 
 
 def test_a_partition_that_does_not_exist(slurm, tmp_path):

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-TIMES = ("times", "environment", "seconds", "fit_seconds")
+# What may differ between equal runs; `trials_made` is of the last job of a study that was cut.
+TIMES = ("times", "environment", "seconds", "fit_seconds", "trials_made")
 NO_RESULT = (".journal", ".lock", ".begun")
 
 

@@ -31,7 +31,12 @@ class Plan:
         return found
 
 
-def load(folder: Path, configfiles: tuple[str, ...] = (), config: dict[str, Any] = {}) -> Any:  # noqa: B006
+def load(
+    folder: Path,
+    configfiles: tuple[str, ...] = (),
+    config: dict[str, Any] = {},  # noqa: B006
+    nodes: int | None = None,
+) -> Any:
     """The workflow in that folder, parsed."""
     from snakemake.api import Workflow  # isort: skip  (first: the modules import each other in a circle)
     from snakemake.logging import LoggerManager, logger
@@ -43,7 +48,7 @@ def load(folder: Path, configfiles: tuple[str, ...] = (), config: dict[str, Any]
             config_settings=settings.ConfigSettings(
                 configfiles=[(folder / path).resolve() for path in configfiles], config=config
             ),
-            resource_settings=settings.ResourceSettings(cores=os.cpu_count()),
+            resource_settings=settings.ResourceSettings(cores=os.cpu_count(), nodes=nodes),
             workflow_settings=settings.WorkflowSettings(),
             logger_manager=LoggerManager(logger, settings.OutputSettings()),
             storage_settings=settings.StorageSettings(),

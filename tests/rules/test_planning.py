@@ -13,8 +13,9 @@ import yaml
 from conftest import TEST_CONFIG, Workdir
 from planning import load
 from snakemake.exceptions import WorkflowError
+from snakemake.iocontainers import Wildcards
 
-from iunet.machine import device
+from iunet.machine import device, gpu_slot
 from iunet.runs import paths
 from iunet.runs.versions import closure, imports_of
 from iunet.tables.catalog import TABLES
@@ -238,13 +239,62 @@ def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(
     assert (job.resources.gpu, job.threads) == (gpus, 1)
 
 
-def test_no_more_jobs_train_at_once_than_there_are_gpus(folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("per_gpu", "asked", "gpu", "slots"),
+    [(1, None, 2, "1"), (3, None, 6, "3"), (1, 8, 8, "4"), (2, 1, 1, "2")],
+)
+def test_no_more_jobs_train_at_once_than_there_are_places(
+    folder, tmp_path, monkeypatch, per_gpu, asked, gpu, slots
+):
     for i in range(2):
         (tmp_path / str(i)).mkdir()
     monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    resources = load(folder.path, ("config/test.yaml",)).global_resources
-    assert _value(resources["gpu"]) == 2
+    monkeypatch.setenv(gpu_slot.PER_GPU, "")  # taken back after the test
+    workflow = load(folder.path, ("config/test.yaml",), {"jobs_per_gpu": per_gpu})
+    if asked is not None:  # --resources gpu=8
+        workflow.register_resource("gpu", asked)
+    workflow.globals["settle_machine"]()
+    assert _value(workflow.global_resources["gpu"]) == gpu
+    assert os.environ[gpu_slot.PER_GPU] == slots
+
+
+def test_an_allocation_of_the_users_limits_cores_and_memory(folder, monkeypatch):
+    for name, value in {"JOB_ID": "7", "CPUS_ON_NODE": "1", "MEM_PER_NODE": "3000"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    workflow = load(folder.path, ("config/test.yaml",))
+    workflow.resource_settings.cores = 64
+    workflow.globals["settle_machine"]()
+    given = {name: _value(workflow.global_resources[name]) for name in ("_cores", "mem_mb")}
+    assert given == {"_cores": 1, "mem_mb": 3000}
+
+
+# ---- with a scheduler
+
+
+def scheduled(folder: Workdir, *executor: str):
+    """The workflow as with a number of jobs (`--jobs`), and the executor if it is named."""
+    from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
+
+    workflow = load(folder.path, ("config/test.yaml",), nodes=10)
+    for name in executor:
+        workflow._executor_plugin = ExecutorPluginRegistry().get_plugin(name)
+        workflow.globals["settle_machine"]()
+    return workflow.globals["RUNS_HERE"], workflow.globals["config"]["tuning"]["workers"]
+
+
+def test_a_study_has_several_workers_with_a_scheduler(folder):
+    assert scheduled(folder) == scheduled(folder, "slurm") == (False, 8)
+    assert scheduled(folder, "local") == (True, 1)  # --cores 4 --jobs 10
+    workflow = load(folder.path, ("config/test.yaml",))
+    assert workflow.globals["config"]["tuning"]["workers"] == 1
+
+
+def test_no_job_asks_for_more_than_the_limit(folder):
+    workflow = load(folder.path, (), {"cluster": {"max_minutes": 600}}, nodes=10)
+    study = {"dataset": "dionis", "learner": "mlp_c", "study": "tuning", "worker": "0"}
+    asked = workflow.globals["job_resources"]("tune")["runtime"]
+    assert [asked(Wildcards(fromdict=study), attempt) for attempt in (1, 2)] == [600, 600]
 
 
 def _value(resource) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import platform
 from pathlib import Path
 
 import jsonschema
@@ -12,7 +13,7 @@ import yaml
 from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
 from iunet.figures.catalog import KINDS as FIGURE_KINDS
-from iunet.machine import device
+from iunet.machine import device, torch_gpu
 from iunet.runs.config import check_datasets, check_ranges, restore_numbers, unavailable
 from iunet.runs.entries import Benchmark, datasets_named
 from iunet.runs.schema import explain_schema_error, validator
@@ -55,7 +56,7 @@ def test_schema_refuses_unknown_keys_everywhere():
             if node.get("type") == "object":
                 assert "additionalProperties" in node, path
                 names = ("methods", "experiments", "changes", "stand_ins")
-                catalogs = ("tables", "networks", "tuning", "study", "augment")
+                catalogs = ("tables", "networks", "tuning", "study", "augment", "devices")
                 free = path.rsplit("/", 1)[-1] in (*names, *catalogs)
                 assert node["additionalProperties"] is False or free, path
             for key, child in node.items():
@@ -155,6 +156,7 @@ DECIDED = {  # the values of docs/method.md: a change here is a change of the sc
         "threads": 1,
         "batch_size": 128,
         "class_weights": "none",
+        "tf32": False,
         "checkpoint_s": 60,
         "validate_every": 10,
         "histograms": {"vision": True, "tabular": False},
@@ -321,6 +323,7 @@ def machine(tmp_path, monkeypatch):
             (tmp_path / f"gpu{i}").mkdir()
         monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path if gpus else tmp_path / "absent")
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        monkeypatch.setenv(torch_gpu.ANSWER, f"{platform.node()}|")  # torch can use it
         if visible is not None:
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
 
@@ -341,7 +344,6 @@ def machine(tmp_path, monkeypatch):
 def test_device(machine, gpus, visible, wanted, resolved):
     machine(gpus, visible)
     assert device.resolve_device(wanted) == resolved
-    assert device.gpus_per_training_job(wanted) == (resolved == "cuda")
 
 
 def test_unknown_device(machine):

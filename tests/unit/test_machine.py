@@ -94,6 +94,7 @@ def test_the_next_attempt_asks_for_more():
     cost = resources.Cost(seconds=600, mem_mb=2000)
     assert [resources.asked_mem_mb(cost, n) for n in (1, 2, 3)] == [3000, 6000, 9000]
     assert [resources.asked_minutes(cost, n) for n in (1, 2)] == [33, 66]
+    assert [resources.asked_minutes(cost, n, limit=40) for n in (1, 2)] == [33, 40]
 
 
 def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
@@ -205,5 +206,19 @@ def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
     assert gpu_slot.claim_gpu() == "3"
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
-    with pytest.raises(UserError, match="--resources gpu=2 or less"):
+    with pytest.raises(UserError, match="raise the config key 'jobs_per_gpu'"):
+        gpu_slot.claim_gpu(wait_s=0)
+
+
+def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch, tmp_path):
+    monkeypatch.setattr(gpu_slot, "lock_folder", lambda: tmp_path / "locks")
+    monkeypatch.setattr(gpu_slot, "_held", [])
+    monkeypatch.setenv(gpu_slot.PER_GPU, "2")
+    given = []
+    for _ in range(4):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+        given.append(gpu_slot.claim_gpu())
+    assert given == ["0", "1", "0", "1"]  # one on each before any has two
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    with pytest.raises(UserError, match="2 on each"):
         gpu_slot.claim_gpu(wait_s=0)

@@ -1,40 +1,86 @@
 # What jobs ask of the machine, and what is checked before anything starts.
 
-from iunet.machine import cluster, fork_server, resources
-from iunet.machine.device import gpus_per_training_job, resolve_device, visible_gpus
+import math
+import os
+
+from snakemake.logging import logger
+
+from iunet.machine import allocation, cluster, fork_server, gpu_slot, resources
+from iunet.machine.device import check_devices, device_of, unusable_gpu_warning, visible_gpus
 from iunet.machine.run_lock import refuse_unwritable
 from iunet.runs import limits
 from iunet.runs.costs import Costs
 
-DEVICE = resolve_device(config["device"])
-TRAINING_GPUS = gpus_per_training_job(config["device"])
-COSTS = Costs(BENCH, DEVICE)
+try:
+    check_devices(config, [*config["networks"], *LEARNERS])
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+COSTS = Costs(BENCH)
+AUTO_WORKERS = config["tuning"]["workers"] == "auto"
+if workflow.is_main_process and (warning := unusable_gpu_warning(config)):
+    logger.warning(warning)
+if workflow.remote_exec:
+    os.environ[allocation.SENT] = "1"  # for the job's script
 
-# Where jobs run: here, or with a scheduler (then Snakemake has a number of jobs, `nodes`). Here, no
-# more jobs at once may train on a GPU than there are GPUs; `--resources gpu=N` says otherwise.
-RUNS_HERE = workflow.resource_settings.nodes is None
-if RUNS_HERE and "gpu" not in workflow.global_resources and visible_gpus():
-    workflow.register_resource("gpu", visible_gpus())
-NO_GPU = cluster.no_gpu_message(config["device"])
+
+def settle(scheduled):
+    """Where jobs run: here, or with a scheduler. Studies have more workers there."""
+    global RUNS_HERE
+    RUNS_HERE = not scheduled
+    if AUTO_WORKERS:
+        config["tuning"]["workers"] = config["cluster"]["workers"] if scheduled else 1
+
+
+# Only a scheduler needs a number of jobs (`nodes`), but `--cores 4 --jobs 8` gives one, too; so
+# what jobs run with is asked again when Snakemake knows it (settle_machine).
+settle(workflow.resource_settings.nodes is not None or workflow.remote_exec)
+
+
+def settle_machine():
+    """Before the plan is made: where jobs run, and what there is of this machine."""
+    plugin = workflow.executor_plugin.common_settings
+    if plugin.local_exec and not plugin.dryrun_exec and not workflow.remote_exec:
+        settle(scheduled=False)
+    if not RUNS_HERE:
+        return
+    if gpus := visible_gpus():
+        # `--resources gpu=8` on two GPUs means four jobs on each, whatever the config says.
+        per_gpu = config["jobs_per_gpu"]
+        if "gpu" in workflow.global_resources:
+            asked = workflow.global_resources["gpu"]
+            per_gpu = max(per_gpu, math.ceil(getattr(asked, "value", asked) / gpus))
+        else:
+            workflow.register_resource("gpu", gpus * per_gpu)
+        os.environ[gpu_slot.PER_GPU] = str(per_gpu)
+    if allocation.in_slurm_job():  # an allocation of the user's
+        if "mem_mb" not in workflow.global_resources:
+            workflow.register_resource("mem_mb", allocation.memory_mb())
+        if workflow.resource_settings.cores > allocation.cores():
+            logger.warning(
+                f"This Slurm job has {allocation.cores()} cores, so no more are used "
+                f"(--cores {workflow.resource_settings.cores})."
+            )
+            workflow.register_resource("_cores", allocation.cores())
 
 
 def job_resources(stage):
-    """Memory and minutes of a rule's jobs; both grow with the attempt."""
+    """Memory and minutes of a rule's jobs. Both grow with the attempt, unless the job resumes."""
     return {
         "mem_mb": lambda wildcards, attempt: resources.asked_mem_mb(
             COSTS.of(stage, wildcards), attempt
         ),
-        "runtime": lambda wildcards, attempt: resources.asked_minutes(
-            COSTS.of(stage, wildcards), attempt
-        ),
+        "runtime": lambda wildcards, attempt: COSTS.minutes(stage, wildcards, attempt),
     }
 
 
 def training_gpus(wildcards):
-    """1 if training uses a GPU; an error where this machine is to train, but has none."""
-    if not TRAINING_GPUS or not RUNS_HERE or visible_gpus():
-        return TRAINING_GPUS
-    raise WorkflowError(NO_GPU)
+    """1 if the job uses a GPU; an error where this machine is to train, but has none."""
+    name = getattr(wildcards, "learner", None) or base_network(wildcards.network)
+    if device_of(config, name) == "cpu":
+        return 0  # so that jobs run side by side
+    if RUNS_HERE and not visible_gpus():
+        raise WorkflowError(cluster.no_gpu_message(config, name))
+    return 1
 
 
 def job_group(stage):
@@ -87,15 +133,16 @@ def check_before_start():
         )
     except UserError as error:
         raise WorkflowError(str(error)) from None
-    jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs()}  # one of each rule
-    if any("gpu" in job.rule.resources for job in jobs.values()):
-        training_gpus(None)
+    for job in workflow.dag.needrun_jobs():
+        if "gpu" in job.rule.resources:
+            training_gpus(job.wildcards)
     if workflow.executor_plugin.name == "slurm":
+        jobs = {job.rule.name: job for job in workflow.dag.needrun_jobs()}  # one of each rule
         sent = [job for job in jobs.values() if not job.is_local]
         partitions = {job.resources.get("slurm_partition") for job in sent} - {None}
         try:
             cluster.check_slurm(partitions, workflow.executor_settings.partition_config)
         except UserError as error:
             raise WorkflowError(str(error)) from None
-    if RUNS_HERE and DEVICE == "cpu" and fork_server.asked():
+    if RUNS_HERE and "cuda" not in COSTS.devices.values() and fork_server.asked():
         start_fork_server()

@@ -158,6 +158,10 @@ def explain_missing():
 
 def build_dag_and_check(build=workflow._build_dag):
     """Snakemake has no hook of its own between planning and "Nothing to be done"."""
+    settle_machine()
+    if not workflow.is_main_process:
+        build()
+        return
     check_targets()
     try:
         build()
@@ -169,5 +173,4 @@ def build_dag_and_check(build=workflow._build_dag):
         check_limits()
 
 
-if workflow.is_main_process:
-    workflow._build_dag = build_dag_and_check
+workflow._build_dag = build_dag_and_check

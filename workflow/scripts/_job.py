@@ -23,10 +23,14 @@ from iunet.artifacts import check_inputs, sign  # noqa: E402
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import UserError  # noqa: E402
-from iunet.machine.device import resolve_device  # noqa: E402
+from iunet.machine.allocation import cores, was_sent  # noqa: E402
+from iunet.machine.device import device_of  # noqa: E402
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_path, lock_run  # noqa: E402
+from iunet.machine.threads import check_threads  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
+from iunet.runs.names import base_network  # noqa: E402
+from iunet.runs.settings import learner_threads  # noqa: E402
 from iunet.terminal import SHOWS_FAILURES  # noqa: E402
 
 
@@ -103,23 +107,37 @@ def torch_device(snakemake: Any) -> Any:
     Device and threads are not among a rule's parameters: another machine is no reason to repeat.
     Of several GPUs the job takes one for itself, before CUDA looks for them.
     """
-    if resolve_device(snakemake.config["device"]) == "cuda":
+    device = _device(snakemake)
+    if device == "cuda":
         claim_gpu()
     from iunet.training.support.environment import set_up_torch
 
     train = snakemake.config["train"]
-    return set_up_torch(snakemake.config["device"], train["threads"], snakemake.threads)
+    return set_up_torch(device, train["threads"], snakemake.threads, train["tf32"])
+
+
+def _device(snakemake: Any) -> str:
+    """cpu or cuda, by the job's network or learner."""
+    wildcards = snakemake.wildcards
+    name = wildcards.get("learner") or base_network(wildcards.network)
+    return device_of(snakemake.config, name)
 
 
 def machine(snakemake: Any) -> Any:
     """Device and threads of a tuned learner's job; torch is set up only for those that use it."""
     from iunet.baselines.learner import Machine
+    from iunet.machine.xgboost_gpu import check_xgboost_gpu
 
-    if LEARNERS[snakemake.wildcards.learner].torch:
+    learner = snakemake.wildcards.learner
+    if LEARNERS[learner].torch:
         return Machine(str(torch_device(snakemake)), snakemake.threads)
-    device = resolve_device(snakemake.config["device"])
+    check_threads(
+        f"tuning.{learner}.threads", learner_threads(snakemake.config, learner), snakemake.threads
+    )
+    device = _device(snakemake)
     if device == "cuda":
         claim_gpu()
+        check_xgboost_gpu()
     return Machine(device, snakemake.threads)
 
 
@@ -133,9 +151,14 @@ def training_job(snakemake: Any) -> Any:
         run_name(snakemake),
         device,
         identity(snakemake),
-        train["checkpoint_s"],
+        checkpoint_s(snakemake),
         train["validate_every"],
     )
+
+
+def checkpoint_s(snakemake: Any) -> float:
+    """Seconds between checkpoints: fewer where many jobs write to one file system."""
+    return snakemake.config["cluster" if was_sent() else "train"]["checkpoint_s"]
 
 
 def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
@@ -145,7 +168,8 @@ def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
         "id": snakemake.params.identity["own"]["id"],
         "code": _code(snakemake),
         "threads": snakemake.threads,
-        "device": resolve_device(snakemake.config["device"]),
+        "device": _device(snakemake),
+        "tf32": snakemake.config["train"]["tf32"],
         "torch": importlib.metadata.version("torch"),
         "inputs": {name: fingerprint(path) for name, path in files.items()},
     }
@@ -194,7 +218,7 @@ def mock_snakemake(rule: str, wildcards: dict[str, str], configfiles: list[Path]
 
     workflow = Workflow(
         config_settings=settings.ConfigSettings(configfiles=configfiles),
-        resource_settings=settings.ResourceSettings(cores=os.cpu_count()),
+        resource_settings=settings.ResourceSettings(cores=cores()),
         workflow_settings=settings.WorkflowSettings(),
         logger_manager=LoggerManager(logger, settings.OutputSettings()),
         storage_settings=settings.StorageSettings(),

@@ -1,6 +1,6 @@
 """Rule refit: a tuned learner, fitted on train and valid together."""
 
-from _job import identity, machine, run_name, start
+from _job import checkpoint_s, identity, machine, run_name, start
 
 from iunet.baselines.tuning import RefitJob, refit
 
@@ -17,7 +17,7 @@ refit(
         machine(snakemake),
         # Of the study its result counts: the file also holds times, which differ.
         identity(snakemake, without=["study"]),
-        snakemake.config["train"]["checkpoint_s"],
+        checkpoint_s(snakemake),
         tuple(snakemake.params.parts),
     ),
 )

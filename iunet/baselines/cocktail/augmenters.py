@@ -58,7 +58,7 @@ def draw_cutmix(n_columns: int, probability: float, generator: Generator) -> Ten
 
 def draw_cutout(n_columns: int, ratio: float, probability: float, generator: Generator) -> Tensor:
     """The columns that become 0, for the whole batch."""
-    share = torch.tensor(ratio, dtype=torch.float64, device=generator.device)
+    share = torch.full((), ratio, dtype=torch.float64, device=generator.device)
     return draw_columns(n_columns, share, probability, generator)
 
 

@@ -28,20 +28,30 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+BYTES_PER_S = 5e6  # that a training may write on average: 736 MB (mlp_vis) every 147 s
+
+
 class Checkpoint:
-    """The checkpoint of one run, at one path, made at most every `every_s` seconds."""
+    """The checkpoint of one run, at one path, made at most every `every_s` seconds.
+
+    A large one is made less often: a hundred jobs may write to the same file system. With 0 there
+    is one after every epoch.
+    """
 
     def __init__(self, path: str | Path, identity: dict[str, Any], every_s: float = 60.0):
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))  # as it comes back from the file
-        self.every_s = every_s
+        self.every_s = self.pause_s = every_s
         self.saved = time.monotonic()
 
     def due(self) -> bool:
-        return time.monotonic() - self.saved >= self.every_s
+        return time.monotonic() - self.saved >= self.pause_s
 
     def save(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
         write_tensors(self.path, tensors, identity=self.identity, facts=facts)
+        size = sum(tensor.nbytes for tensor in tensors.values())
+        if self.every_s > 0:
+            self.pause_s = max(self.every_s, size / BYTES_PER_S)
         self.saved = time.monotonic()
 
     def load(self, device: torch.device) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
@@ -61,11 +71,21 @@ class Checkpoint:
                 ", ".join(different),
             )
             return None
-        return {name: torch.from_numpy(a).to(device) for name, a in arrays.items()}, facts
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return {name: t if _on_host(name) else t.to(device) for name, t in tensors.items()}, facts
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
         shutil.rmtree(self.path.with_name(f".{self.path.name}.tmp"), ignore_errors=True)
+
+
+def _on_host(name: str) -> bool:
+    """Whether a tensor stays on the host: the steps of an optimiser that reads them there.
+
+    Adam counts on the host unless it is fused, and then moves them itself. On the device, it would
+    wait for each of them, twice in every step.
+    """
+    return name.startswith("optimiser/") and name.endswith("/step")
 
 
 def _differences(one: Any, other: dict[str, Any]) -> list[str]:

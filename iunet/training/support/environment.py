@@ -15,27 +15,28 @@ from iunet import __version__
 from iunet.errors import UserError
 from iunet.machine.compiler import leave_out_compiler
 from iunet.machine.device import resolve_device
+from iunet.machine.threads import check_threads
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 
 
-def set_up_torch(device: str, threads: int, granted_threads: int) -> torch.device:
+def set_up_torch(
+    device: str, threads: int, granted_threads: int, tf32: bool = False
+) -> torch.device:
     """Fix the number of threads, so that float sums come out the same everywhere.
 
     `granted_threads` is what the scheduler gave; fewer than asked for is an error, since the result
     would be another, and more would slow the other jobs down by an order of magnitude.
     """
-    if granted_threads < threads:
-        raise UserError(
-            f"The config key 'train.threads' is {threads}, but this job was given "
-            f"{granted_threads}: call snakemake with --cores {threads} or more, or lower the key."
-        )
+    check_threads("train.threads", threads, granted_threads)
     torch.set_num_threads(threads)
     keep_freed_memory()
     leave_out_compiler()
     torch.set_flush_denormal(True)  # tiny weights would make every product many times slower
     # Kernels that give the same sums every time, at a small cost on CUDA.
     torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
+    # One setting for both: by default torch has it off for the one and on for the other.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
     resolved = resolve_device(device)
     if resolved == "cuda" and not torch.cuda.is_available():
         raise UserError(
@@ -78,6 +79,7 @@ def describe_environment(device: torch.device) -> dict[str, Any]:
         "device_type": device.type,
         "cpu": cpu_name(),
         "threads": torch.get_num_threads(),
+        "tf32": on_cuda and torch.backends.cudnn.allow_tf32,
         "versions": {
             "iunet": __version__,
             "python": platform.python_version(),

@@ -1,0 +1,42 @@
+"""What a scheduler gave this process: cores, memory, and whether the workflow was sent to it.
+
+Standard library only: the Makefile asks before anything is installed.
+"""
+
+from __future__ import annotations
+
+import os
+
+SENT = "IUNET_SENT_TO_SCHEDULER"  # set by workflow/rules/machine.smk, in jobs that were sent away
+
+
+def was_sent() -> bool:
+    """True in a job that Snakemake gave to a scheduler; False in an allocation of the user's."""
+    return SENT in os.environ
+
+
+def cores() -> int:
+    """Of the Slurm job that this process runs in, else those that it may use of the machine."""
+    for name in ("SLURM_CPUS_ON_NODE", "SLURM_CPUS_PER_TASK"):
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def memory_mb() -> int:
+    """Of the Slurm job that this process runs in, else the machine's. (Slurm's 0 means all.)"""
+    if os.environ.get("SLURM_MEM_PER_NODE", "0") not in ("", "0"):
+        return int(os.environ["SLURM_MEM_PER_NODE"])
+    if os.environ.get("SLURM_MEM_PER_CPU", "0") not in ("", "0"):
+        return int(os.environ["SLURM_MEM_PER_CPU"]) * cores()
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
+def in_slurm_job() -> bool:
+    return "SLURM_JOB_ID" in os.environ
+
+
+if __name__ == "__main__":
+    print(cores())

@@ -1,0 +1,236 @@
+"""What a GPU would break, shown without one: which device is used, and how."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.errors import UserError
+from iunet.machine import allocation, compiler, device, torch_gpu, xgboost_gpu
+from iunet.machine.threads import check_threads
+from iunet.training import supernet
+from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
+from iunet.training.support.environment import describe_environment, set_up_torch
+
+CONFIG = {"device": "auto", "devices": {"xgb": "cpu"}}
+
+
+@pytest.fixture
+def two_gpus(tmp_path, monkeypatch):
+    """Two in the driver's list, and a torch that can use them."""
+    for i in range(2):
+        (tmp_path / "gpus" / str(i)).mkdir(parents=True)
+    monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path / "gpus"))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.setenv(torch_gpu.ANSWER, f"{torch_gpu.platform.node()}|")
+
+
+# ---- which GPUs there are
+
+
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        ("0,1", ["0", "1"]),
+        ("-1", []),
+        ("NoDevFiles", []),
+        ("1,-1,0", ["1"]),  # CUDA, too, ends the list there
+        ("GPU-8932f937,MIG-41b35d8d", ["GPU-8932f937", "MIG-41b35d8d"]),
+        ("", []),
+    ],
+)
+def test_what_cuda_visible_devices_leaves(two_gpus, monkeypatch, visible, expected):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert device.gpu_ids() == expected
+
+
+def test_the_gpu_of_wsl(tmp_path, monkeypatch):
+    """There the driver has no list, but nvidia-smi has."""
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA GeForce RTX 4090 (UUID: GPU-1)'\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path / "absent")
+    monkeypatch.setattr(device, "WSL", tool)  # any file that exists
+    monkeypatch.setattr(device, "WSL_TOOLS", tmp_path)
+    for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID", "IUNET_GPU_LIST"):
+        monkeypatch.delenv(name, raising=False)
+    device._gpus_of_wsl.cache_clear()
+    assert device.gpu_ids() == ["0"]
+    device._gpus_of_wsl.cache_clear()
+
+
+# ---- whether torch can use them
+
+
+def test_auto_leaves_a_gpu_alone_that_torch_cannot_use(two_gpus, monkeypatch):
+    assert device.resolve_device("auto") == "cuda"
+    assert device.unusable_gpu_warning(CONFIG) is None
+    monkeypatch.setenv(torch_gpu.ANSWER, f"{torch_gpu.platform.node()}|the driver is too old")
+    assert device.resolve_device("auto") == "cpu"
+    assert device.resolve_device("cuda") == "cuda"  # who says so gets an error instead
+    warning = device.unusable_gpu_warning(CONFIG)
+    assert "2 NVIDIA GPU(s)" in warning and "the driver is too old" in warning
+    assert device.unusable_gpu_warning({**CONFIG, "device": "cpu"}) is None
+
+
+def test_the_answer_of_another_machine_does_not_count(two_gpus, monkeypatch):
+    monkeypatch.setenv(torch_gpu.ANSWER, "login7|no GPU there")
+    monkeypatch.setattr(torch_gpu, "cuda_missing", lambda: "")
+    monkeypatch.setattr(torch_gpu, "_probe", lambda visible: "")
+    assert torch_gpu.why_torch_cannot() == ""
+    monkeypatch.setattr(torch_gpu, "_probe", lambda visible: 1 / 0)  # asked once, and handed on
+    assert torch_gpu.why_torch_cannot() == ""
+
+
+def version_file(tmp_path, monkeypatch, cuda: str) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").touch()
+    (tmp_path / "torch" / "version.py").write_text(
+        f"__version__ = '2.13.0+x'\ncuda: Optional[str] = {cuda}\nhip: Optional[str] = None\n"
+    )
+    found = type("Spec", (), {"origin": str(tmp_path / "torch" / "__init__.py")})
+    monkeypatch.setattr(torch_gpu.importlib.util, "find_spec", lambda name: found)
+
+
+@pytest.mark.parametrize(("cuda", "missing"), [("None", True), ("'13.0'", False)])
+def test_a_build_for_the_cpu_is_known_by_its_version_file(tmp_path, monkeypatch, cuda, missing):
+    version_file(tmp_path, monkeypatch, cuda)
+    reason = torch_gpu.cuda_missing()
+    assert reason == ("torch 2.13.0+x is a build without CUDA" if missing else "")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="torch can use a GPU here")
+def test_the_probe_says_what_torch_says():
+    torch_gpu._probe.cache_clear()
+    assert "torch.cuda.is_available() is False" in torch_gpu._probe(None)
+
+
+# ---- a device for each network and learner
+
+
+def test_devices_of_single_networks(two_gpus):
+    config = {"device": "auto", "devices": {"xgb": "cpu", "mlp_tab": "cpu"}}
+    given = {name: device.device_of(config, name) for name in ("mlp_vis", "mlp_tab", "xgb")}
+    assert given == {"mlp_vis": "cuda", "mlp_tab": "cpu", "xgb": "cpu"}
+
+
+def test_a_device_for_what_does_not_exist():
+    with pytest.raises(UserError, match=r"'devices' names 'mlp_tap'.*Did you mean 'mlp_tab'"):
+        device.check_devices({"devices": {"mlp_tap": "cpu"}}, ["mlp_tab", *LEARNERS])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="XGBoost can use a GPU here")
+def test_xgboost_without_a_gpu_is_refused_instead_of_running_on_the_cpu():
+    assert xgboost_gpu.device_that_xgboost_uses() == "cpu"
+    with pytest.raises(UserError, match=r"'devices\.xgb' is cuda, but XGBoost uses the cpu"):
+        xgboost_gpu.check_xgboost_gpu()
+
+
+# ---- threads, cores, memory
+
+
+def test_fewer_threads_than_asked_for_are_refused():
+    check_threads("tuning.xgb.threads", 8, 8)
+    with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 1"):
+        check_threads("tuning.xgb.threads", 8, 1)
+
+
+def test_inside_a_slurm_job_cores_and_memory_are_its_own(monkeypatch):
+    for name in ("SLURM_CPUS_ON_NODE", "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE"):
+        monkeypatch.delenv(name, raising=False)
+    whole = allocation.memory_mb()
+    monkeypatch.setenv("SLURM_CPUS_ON_NODE", "3")
+    monkeypatch.setenv("SLURM_MEM_PER_CPU", "2000")
+    assert (allocation.cores(), allocation.memory_mb()) == (3, 6000)
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "5000")
+    assert allocation.memory_mb() == 5000
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "0")  # all of the node
+    monkeypatch.delenv("SLURM_MEM_PER_CPU")
+    assert allocation.memory_mb() == whole
+
+
+# ---- TF32, Adam's steps, histograms, the compiler
+
+
+def test_tf32_is_one_setting_for_products_and_convolutions():
+    for tf32 in (True, False):
+        set_up_torch("cpu", 1, 1, tf32)
+        backends = torch.backends.cuda.matmul, torch.backends.cudnn
+        assert [backend.allow_tf32 for backend in backends] == [tf32, tf32]
+    assert describe_environment(torch.device("cpu"))["tf32"] is False
+
+
+def test_steps_of_a_resumed_adam_stay_on_the_host(tmp_path):
+    """On a device that has no numbers (`meta`), so that reading one there would be an error."""
+    layer = torch.nn.Linear(3, 2)
+    adam = torch.optim.Adam(layer.parameters())
+    layer(torch.ones(4, 3)).sum().backward()
+    adam.step()
+    checkpoint = Checkpoint(tmp_path / "adam.checkpoint", {})
+    checkpoint.save(optimiser_tensors(adam), {})
+    there = torch.nn.Linear(3, 2, device="meta")
+    resumed = torch.optim.Adam(there.parameters())
+    restore_optimiser(resumed, checkpoint.load(torch.device("meta"))[0])
+    state = resumed.state[there.weight]
+    assert state["step"].device.type == "cpu" and state["step"].item() == 1
+    assert state["exp_avg"].device.type == "meta"
+    there(torch.ones(4, 3, device="meta")).sum().backward()
+    resumed.step()
+    fused = torch.optim.AdamW(layer.parameters(), fused=True)  # its steps go to the device
+    restore_optimiser(fused, checkpoint.load(torch.device("cpu"))[0])
+    fused.step()
+    assert fused.state[layer.weight]["step"].item() == 2
+
+
+def test_histograms_count_beyond_what_a_float_can(monkeypatch):
+    """Parts of 2²⁴ weights are counted exactly; here of 8, and the sum is the same."""
+    generator = torch.Generator().manual_seed(0)
+    weights = {
+        "a": torch.randn(7, 5, generator=generator),
+        "b": torch.randn(3, generator=generator),
+    }
+    whole = supernet.magnitude_histogram(weights)
+    assert whole.sum() == 38
+    monkeypatch.setattr(supernet, "EXACT", 8)
+    assert torch.equal(supernet.magnitude_histogram(weights), whole)
+    assert torch.tensor(2.0**24) + 1 == 2.0**24  # why
+
+
+def test_the_profiler_finds_the_compiler():
+    """The stand-in gives way to whoever asks for more than an optimiser does."""
+    code = (
+        "import sys, torch; from iunet.machine.compiler import StandIn, leave_out_compiler\n"
+        "leave_out_compiler(); assert isinstance(sys.modules['torch._dynamo'], StandIn)\n"
+        "import inspect; inspect.getmodule(torch.nn)\n"
+        "assert isinstance(sys.modules['torch._dynamo'], StandIn)\n"
+        "from torch.profiler import profile\n"
+        "with profile() as p: torch.ones(2) @ torch.ones(2)\n"
+        "assert any('dot' in event.key for event in p.key_averages())\n"
+        "import torch._dynamo.utils\n"
+        "assert not isinstance(sys.modules['torch._dynamo'], StandIn)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+    assert compiler.NAME == "torch._dynamo"
+
+
+# ---- checkpoints
+
+
+def test_large_checkpoints_are_made_less_often(tmp_path, monkeypatch):
+    checkpoint = Checkpoint(tmp_path / "a.checkpoint", {}, every_s=1.0)
+    checkpoint.save({"network/a": torch.zeros(10)}, {})
+    assert checkpoint.pause_s == 1.0
+    monkeypatch.setattr("iunet.training.support.checkpoint.BYTES_PER_S", 4.0)
+    checkpoint.save({"network/a": torch.zeros(10)}, {})
+    assert checkpoint.pause_s == 10.0
+    now = checkpoint.saved
+    monkeypatch.setattr("iunet.training.support.checkpoint.time.monotonic", lambda: now + 9)
+    assert not checkpoint.due()
+    monkeypatch.setattr("iunet.training.support.checkpoint.time.monotonic", lambda: now + 10)
+    assert checkpoint.due()
