@@ -38,9 +38,10 @@ settle(workflow.resource_settings.nodes is not None or workflow.remote_exec)
 
 def settle_machine():
     """Before the plan is made: where jobs run, and what there is of this machine."""
-    plugin = workflow.executor_plugin.common_settings
-    if plugin.local_exec and not plugin.dryrun_exec and not workflow.remote_exec:
-        settle(scheduled=False)
+    if plugin := workflow.executor_plugin:  # none for pictures and summaries of the plan
+        how = plugin.common_settings
+        if how.local_exec and not how.dryrun_exec and not workflow.remote_exec:
+            settle(scheduled=False)
     if not RUNS_HERE:
         return
     if gpus := visible_gpus():
@@ -52,7 +53,7 @@ def settle_machine():
         else:
             workflow.register_resource("gpu", gpus * per_gpu)
         os.environ[gpu_slot.PER_GPU] = str(per_gpu)
-    if allocation.in_slurm_job():  # an allocation of the user's
+    if allocation.in_slurm_job() and workflow.resource_settings.cores:  # an allocation of the user's
         if "mem_mb" not in workflow.global_resources:
             workflow.register_resource("mem_mb", allocation.memory_mb())
         if workflow.resource_settings.cores > allocation.cores():
