@@ -67,3 +67,19 @@ def test_no_file_refers_to_a_document_outside():
         ):
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not re.search(r"\bSPEC\b|STYLE\.md", text), path
+
+
+def test_nothing_is_read_or_written_with_pickle():
+    """Nor with what is pickle under another name: reading it would run what is in the file."""
+    modules = {"pickle", "cPickle", "dill", "joblib", "cloudpickle", "shelve", "marshal"}
+    functions = {("torch", "load"), ("torch", "save"), ("pd", "read_pickle")}
+    for path in [*(ROOT / "iunet").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not modules & {name.name.split(".")[0] for name in node.names}, path
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] not in modules, path
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert (node.value.id, node.attr) not in functions, path
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                assert getattr(node.value, "value", True) is False, path
