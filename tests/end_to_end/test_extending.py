@@ -62,7 +62,7 @@ def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
     assert (own.parent.parent / "figures" / "toys.png").stat().st_size > 1000
     (project.path / "results" / "test" / "tables" / "widths.json").unlink()
     planned = project.run("-n", "results/test/report/index.html")
-    assert "widths.json" in planned and "toys.json" in planned
+    assert "widths.json" in planned
 
 
 def test_another_workflow_may_use_the_rules(project, tmp_path):
