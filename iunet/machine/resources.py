@@ -7,7 +7,7 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
     step    = kernels · LAUNCH + batch · sample     (on a GPU the larger of both, side by side)
     sample  = 3 · views · forward + AUGMENT         (views: 2 for scl and ilo; AUGMENT: images only)
     forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
-    kernels = a + b · layers, by objective (counted: benchmarks/kernels.py)
+    kernels = a + b · layers, by objective (counted: tests/unit/test_speeds.py)
 
     memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
               the ensemble's members) + activations of a batch

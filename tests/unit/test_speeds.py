@@ -1,0 +1,88 @@
+"""What estimates are made of: speeds that were measured, kernels of a step, sizes of subsets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from iunet import calibrate
+from iunet.data.registry import read_registry
+from iunet.data.sizes import Data, data_size
+from iunet.errors import UserError
+from iunet.machine import resources, speeds
+from iunet.machine.resources import kernels
+from iunet.networks.catalog import network_entry
+
+REGISTRY = read_registry([Path(__file__).resolve().parents[2] / "config" / "datasets.csv"])
+NO_KERNEL = ("empty", "detach", "lift", "alias", "_unsafe_view", "profiler")
+
+
+class Count(TorchDispatchMode):
+    """Operations that would each start a kernel."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.name()
+        self.operations += not function.is_view and not any(word in name for word in NO_KERNEL)
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("depth", [3, 9])
+def test_kernels_of_a_step_are_counted_right(depth):
+    data = Data(100, 10, 10, 20, 10)
+    step, size = calibrate.step("mlp_tab", {"width": 8, "depth": depth}, data, torch.device("cpu"))
+    step()
+    with Count() as count:
+        step()
+    assert size.layers == depth + 1
+    reading = 10  # a batch's rows, and sums of losses: not part of this step
+    assert count.operations == pytest.approx(kernels(size.layers, "sup") - reading, abs=6)
+
+
+def test_a_small_network_costs_its_launches_on_a_gpu():
+    data = Data(12_800, 100, 100, 20, 2)
+    small, deep = (
+        network_entry("mlp_tab").size({"width": 8, "depth": depth}, data) for depth in (4, 9)
+    )
+    sup, ilo = ({"epochs": 100, "batch_size": 128, "objective": o} for o in ("sup", "ilo"))
+    costs = [
+        resources.supernet_cost(data, size, settings, "cuda").seconds - speeds.KNOWN["cuda"].start_s
+        for size, settings in ((small, sup), (deep, sup), (deep, ilo))
+    ]
+    assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
+
+
+def test_measured_speeds_take_the_place_of_known_ones(tmp_path, monkeypatch):
+    path = tmp_path / "speeds.json"
+    monkeypatch.setenv("IUNET_SPEEDS", str(path))
+    assert speeds.read_speeds() == speeds.KNOWN  # nothing was measured
+    measured = asdict(speeds.KNOWN["cpu"]) | {"linear": 1e12}
+    path.write_text(json.dumps({"speeds": {"cpu": measured}}))
+    assert speeds.read_speeds()["cpu"].linear == 1e12
+    assert speeds.read_speeds()["cuda"] == speeds.KNOWN["cuda"]
+    path.write_text(json.dumps({"speeds": {"cpu": {"linear": "fast"}}}))
+    with pytest.raises(UserError, match=r"speeds\.json is not what `make calibrate` writes"):
+        speeds.read_speeds()
+
+
+def test_subsets_of_a_mirror_count_with_their_own_size(tmp_path):
+    for kind, head, row in (
+        ("vision", "name,file,sha256,n_train,n_test", "cifar10,c.npz,0,10000,3000"),
+        ("tabular", "name,file,sha256,n_rows", "vehicle,v.parquet,0,100"),
+    ):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "index.csv").write_text(f"{head}\n{row}\n")
+    images = data_size(REGISTRY["cifar10"], "", str(tmp_path))
+    assert (images.n_train, images.n_valid, images.n_test) == (8_000, 2_000, 3_000)
+    table = data_size(REGISTRY["vehicle"], "", str(tmp_path))
+    assert (table.n_train, table.n_valid, table.n_test) == (60, 20, 20)
+    assert data_size(REGISTRY["kc1"], "", str(tmp_path)) == data_size(REGISTRY["kc1"], "")
+    assert data_size(REGISTRY["cifar10"], "").n_train == 40_000
