@@ -33,6 +33,7 @@ from iunet.baselines.study import KILLED_TWICE  # noqa: E402
 
 DISK = 64 * MIB
 NAMED = re.compile(rf"({re.escape(RESULTS)}/[^\s'\",;]+[^\s'\",;.:)])")
+LOGS = re.compile(rf"{re.escape(RESULTS)}/logs/\S*")  # shown with every failure: no name of a fault
 EQUAL, KILLED = "completed, results equal", "stopped as killed"
 NAMED_FILE, GAVE_UP = "stopped, named the file", "completed, trial recorded as killed twice"
 BAD = "BAD"
@@ -46,6 +47,7 @@ class FaultRun:
         self.end = time.monotonic() + 60 * minutes
         self.kinds, self.notes = possible()
         self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.kills: Counter[Path] = Counter()  # by run
         self.runs = self.starts = 0
         self.bad: list[str] = []
         self.undisturbed = self.finished(Flow(folder / "undisturbed"))
@@ -97,15 +99,19 @@ class FaultRun:
 
     def judge(self, flow: Flow, kind: str, trouble: Trouble, code: int | None, said: str) -> bool:
         completed = code == 0
+        signalled = trouble.strike is not None and trouble.struck
+        self.kills[flow.path] += signalled and kind.startswith("SIGKILL")
         if completed:
             outcome = self.compare(flow)
         elif code is None:
             outcome = f"{BAD}: hangs"
-        elif trouble.strike is not None and trouble.struck:
+        elif signalled and kind.startswith("SIGKILL"):
             outcome = KILLED
         elif "Traceback (most recent call last)" in said:
             outcome = f"{BAD}: a traceback"
-        elif any(name in said for name in trouble.names):
+        elif signalled:
+            outcome = KILLED
+        elif any(name in LOGS.sub("", said) for name in trouble.names):
             outcome = NAMED_FILE
             self.obey(flow, said)
         else:
@@ -125,6 +131,8 @@ class FaultRun:
             if study.get("failures", {}).get(KILLED_TWICE):
                 # What follows from the study is another result; everything else is the same.
                 different = [n for n in different if "/xgb/" not in n and "tables/" not in n]
+                if self.kills[flow.path] < 2:
+                    return f"{BAD}: a trial given up after {self.kills[flow.path]} kills"
                 return GAVE_UP if not different else f"{BAD}: different {different}"
             return f"{BAD}: different {different}"
         return EQUAL
