@@ -53,7 +53,9 @@ def settle_machine():
         else:
             workflow.register_resource("gpu", gpus * per_gpu)
         os.environ[gpu_slot.PER_GPU] = str(per_gpu)
-    if allocation.in_slurm_job() and workflow.resource_settings.cores:  # an allocation of the user's
+    if (
+        allocation.in_slurm_job() and workflow.resource_settings.cores
+    ):  # an allocation of the user's
         if "mem_mb" not in workflow.global_resources:
             workflow.register_resource("mem_mb", allocation.memory_mb())
         if workflow.resource_settings.cores > allocation.cores():
