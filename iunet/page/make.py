@@ -36,6 +36,8 @@ def make_page(
     config = run["config"]
     for figure in figures:
         figure["caption"] = figure_caption(project, figure["id"], config["experiments"])
+        if figure["id"] in config["experiments"]:  # as its table is called
+            figure["id"] += "-scores"
     facts = collect_facts(
         run["config_name"],
         config,

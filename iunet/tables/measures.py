@@ -116,12 +116,12 @@ def sides(
     for dataset in in_order(parts[0]["dataset"]):
         found = [_by_seed(select(part, dataset=dataset), column, on) for part in parts]
         keys = [{key for values in side.values() for key in values} for side in found]
-        common = keys[0] & keys[1]
+        common = sorted(keys[0] & keys[1])  # a set's order, and with it the last bit, would vary
         for sample, side in zip(samples, found, strict=True):
             sample[dataset] = {
                 seed: sum(values[key] for key in common) / len(common)
                 for seed, values in side.items()
-                if common and common <= values.keys()
+                if common and values.keys() >= set(common)
             }
     return Compared(*samples, _remarks(parts))
 

@@ -12,7 +12,7 @@ from iunet.artifacts import read_json
 def test_the_same_data_downloaded_again_repeat_nothing(finished_copy):
     forced = ("--forcerun", "download_table", "--until", "download_table")
     output = finished_copy.run(*TEST_CONFIG, *forced)
-    assert "Downloading the table wine" in output
+    assert "1 jobs: download 1" in output
     assert finished_copy.plan().jobs == []
 
 

@@ -212,7 +212,7 @@ def test_too_few_cores_are_an_error(finished_copy):
     target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
     change = ("--config", 'train={"threads": 3}')
     output = finished_copy.fail(target, *TEST_CONFIG, *change, "--forcerun", "supernet")
-    assert "'train.threads' is 3, but this job was given 2" in output
+    assert "'train.threads' is 3, but there are 2 cores" in output
 
 
 def test_jobs_run_without_a_network(finished, finished_copy):

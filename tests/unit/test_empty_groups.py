@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
 from iunet.figures.catalog import figure_ask
 from iunet.figures.make import make_figure
@@ -81,6 +82,21 @@ def test_a_table_without_a_data_set_says_why_in_every_form(tmp_path, kinds, empt
     run = {"config": CONFIG, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
     make_page(documents, [], [], run, ROOT, str(page))
     assert page.read_text().count("There is nothing to show") >= len(told)
+
+
+def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path):
+    """Both are called as it is, and a page has no two parts of one name."""
+    bench = bench_of(tmp_path, "tabular")
+    make_tables(bench, tmp_path)
+    table = json.loads((tmp_path / "tables" / "table9.json").read_text()) | {"id": "mine"}
+    del table["made_by"]
+    write_json(tmp_path / "mine.json", table)
+    config = CONFIG | {"experiments": {"mine": {"datasets": [], "methods": []}}}
+    run = {"config": config, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
+    figure = {"id": "mine", "title": "Experiment mine: scores", "missing": "not finished"}
+    page = tmp_path / "page.html"
+    make_page([str(tmp_path / "mine.json")], [figure], [], run, ROOT, str(page))
+    assert 'id="mine"' in page.read_text() and 'id="mine-scores"' in page.read_text()
 
 
 def test_the_reason_names_the_key_and_the_group(tmp_path):

@@ -34,9 +34,10 @@ def test_light_modules_do_not_load_seaborn():
 def test_nothing_is_left_in_pyplot(scores, densities):
     from matplotlib import pyplot
 
+    before = pyplot.get_fignums()  # of other tests
     draw_scores(scores)
     draw_densities(densities)
-    assert pyplot.get_fignums() == []
+    assert pyplot.get_fignums() == before
 
 
 # ---- curves
