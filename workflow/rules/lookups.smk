@@ -134,8 +134,16 @@ def study_name(wildcards):
 
 
 def study_workers(wildcards):
-    workers = range(config["tuning"]["workers"])
-    return expand(paths.STUDY_WORKER, worker=workers, allow_missing=True)
+    """The shares of a study; a finished one keeps those that it had, if their number is `auto`.
+
+    A scheduler has more workers, and going there is no reason to repeat the study.
+    """
+    workers = config["tuning"]["workers"]
+    if AUTO_WORKERS:
+        finished = Path(BENCH.path(paths.STUDY_REPORT, **wildcards))
+        if finished.exists():
+            workers = len([*finished.parent.glob("worker*.json")]) or workers
+    return expand(paths.STUDY_WORKER, worker=range(workers), allow_missing=True)
 
 
 def study_of_seed(wildcards):
