@@ -174,7 +174,8 @@ def cost_requests(bench: Benchmark) -> Requests:
                 study = bench.study(cell, seed)
                 asked[study] = (None, [study])
             for name, (of_seed, reports) in asked.items():
-                missing = bench.missing(cell, reports)
+                # Of partial results, what is evaluated: only that has a row in runs.csv.
+                missing = bench.missing(cell, [*reports, *bench.evaluations(cell, seed).values()])
                 requests[*facts.values(), name] = {
                     **facts,
                     "seed": of_seed,

@@ -68,7 +68,10 @@ def _requests(
             for supernet, name in method.candidates()
             if cut in (None, name)
         }
-        missing = bench.missing(cell, [*masks.values(), *([choice] if choice else [])])
+        # Of partial results, masks whose networks are evaluated: those have a row in runs.csv.
+        evaluated = [path for name, path in bench.evaluations(cell, seed).items() if name in masks]
+        files = [*masks.values(), *evaluated, *([choice] if choice else [])]
+        missing = bench.missing(cell, files)
         requests.append(
             {
                 **place,

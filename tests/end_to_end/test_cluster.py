@@ -44,9 +44,9 @@ MINUTES = int(os.environ.get("IUNET_SLURM_MINUTES", "1"))  # more where other pr
 LONG_TARGETS = (f"results/test/{SUPERNET}", f"results/test/{STUDY}")
 LONG = {
     "cluster": {"max_minutes": MINUTES, "checkpoint_s": 600},  # saved near the limit, not before
-    "train": {"supernet": {"epochs": 45_000 * MINUTES}},
+    "train": {"supernet": {"epochs": 60_000 * MINUTES}},
     "tuning": {
-        "xgb": {"trials": int(1300 * MINUTES**0.6), "max_rounds": 400, "max_rounds_dart": 100}
+        "xgb": {"trials": int(1700 * MINUTES**0.6), "max_rounds": 400, "max_rounds_dart": 100}
     },
 }
 

@@ -1,0 +1,64 @@
+"""What is published of the study is what its rows say, and a run made again gives the same."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from statistics import stdev
+
+import pytest
+import yaml
+from conftest import ROOT
+from snakemake.utils import update_config
+
+from iunet.artifacts import read_json
+from iunet.data.registry import read_registry
+from iunet.runs.entries import Benchmark
+from iunet.study.publish import blocks, with_blocks
+from iunet.study.rebuild import rebuild
+from iunet.study.rows import read_rows
+from iunet.tables.catalog import said_by_tables
+from iunet.tables.make import OLDER
+
+STUDY = ROOT / "reports" / "cpu-study"
+CHEAP = "runs/arrhythmia/mlp_tab-shrink8/dense/seed0/evaluation.json"
+
+
+def test_tables_and_claims_are_those_of_the_rows(tmp_path):
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / "config/cpu-study.yaml").read_text()))
+    registry = read_registry([str(ROOT / "config/datasets.csv")])
+    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    documents = rebuild(STUDY / "runs.csv", bench, tmp_path / "again")
+    assert "claims" in documents and "table7" in documents
+    for name, document in documents.items():
+        shown = read_json(STUDY / "tables" / f"{name}.json")
+        shown["notes"] = [note for note in shown["notes"] if not note.startswith(OLDER)]
+        assert json.loads(json.dumps(document.to_json())) == shown, name
+
+
+def test_the_readmes_numbers_are_those_of_the_rows():
+    text = (STUDY / "README.md").read_text(encoding="utf-8")
+    assert with_blocks(text, blocks(STUDY)) == text
+
+
+def test_the_study_has_three_seeds():
+    assert {row["seed"] for row in read_rows(STUDY / "runs.csv")} == {0, 1, 2}
+
+
+def test_a_cheap_run_made_again_gives_the_published_scores(mirror, workdir):
+    """To the bit on the same machine and versions, else within three spreads of its seeds."""
+    root = "results/cpu-study"
+    changes = ("--config", f"data={{mirror: {mirror}}}")
+    workdir.run("--configfile", "config/cpu-study.yaml", *changes, "--", f"{root}/{CHEAP}")
+    again = read_json(workdir.path / root / CHEAP)
+    with tarfile.open(STUDY / "reports.tar.xz", "r:xz") as tar:
+        published = json.load(tar.extractfile(CHEAP))
+    if again["environment"] == published["environment"]:
+        assert again["metrics"] == published["metrics"]
+    rows = read_rows(STUDY / "runs.csv")
+    same = [r for r in rows if (r["dataset"], r["method"]) == ("arrhythmia", "dense_small")]
+    assert len(same) == 3
+    for metric, value in published["metrics"].items():
+        spread = stdev([row[metric] for row in same])
+        assert again["metrics"][metric] == pytest.approx(value, abs=max(3 * spread, 1e-9)), metric
