@@ -139,7 +139,7 @@ def test_a_table_through_slurm_with_a_killed_job_equals_a_local_run(slurm, tmp_p
 
 
 def test_jobs_that_meet_their_limit_go_on_until_they_are_done(slurm, tmp_path):
-    """A training and a study that take longer than a job may: Slurm gets each of their jobs back."""
+    """A training and a study that take longer than a job may: Slurm gets their jobs back."""
     local, remote = make_workdir(tmp_path / "local"), make_workdir(tmp_path / "remote")
     for workdir in (local, remote):
         workdir.overlay("long.yaml", LONG)
