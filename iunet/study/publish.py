@@ -153,7 +153,7 @@ def facts_text(results: Path, commit: str | None, rows: list[Row]) -> str:
     lines = [
         "# Facts of the run",
         "",
-        f"- commit: {commit or 'not in git'}",
+        f"- published with commit: {commit or 'not in git'}",
         "- config: config/cpu-study.yaml",
     ]
     lines += [f"- {key}: {value}" for key, value in {**machine, **versions}.items()]
