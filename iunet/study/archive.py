@@ -1,7 +1,8 @@
-"""The reports of a study in one file, so that it goes on elsewhere without computing twice.
+"""The reports of a study in one file, from which tables and rows are made elsewhere.
 
-Reports alone: weights and data are left out, and are made again where something new needs them. In
-a folder with a run's reports Snakemake takes the run for finished (docs/reruns.md).
+Reports alone: weights and data are left out. In a folder with a run's reports Snakemake takes the
+run for finished (docs/reruns.md), but only as long as nothing new needs its data: once these are
+made again, all that depends on them is, too.
 """
 
 from __future__ import annotations
