@@ -23,6 +23,7 @@ from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_prepro
 from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError, UserError
+from iunet.estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from iunet.estimator.columns import array_names, categorical_names, conform, to_frame
 from iunet.estimator.ensemble import Ensemble
 from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
@@ -41,7 +42,7 @@ class DisconnectedWarning(UserWarning):
     """Nothing of the input reaches the output of the pruned network."""
 
 
-class IUNetClassifier(ClassifierMixin, BaseEstimator):
+class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A pruned network that keeps the invariances of its data (IUNET), for tables.
 
     A wide network is trained so that rows stay close to corrupted copies of themselves (ILO), from
@@ -60,6 +61,9 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     standardised, with the median for what is missing. Categories become one-hot groups: missing is
     a level of its own if it occurs in fit, and a level that fit never had is no level. New rows are
     read as the kinds that were fitted. Images and regression are out of its scope.
+
+    Callbacks of scikit-learn 1.9 and later (`set_callbacks(ProgressBar())`) hear of both trainings
+    and every epoch, also through `GridSearchCV`; they cannot stop a fit.
 
     Fits in several threads of a process take turns, since torch's settings are the process's; use
     processes for more at once (joblib's default).
@@ -205,6 +209,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- fit
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Train on the rows of X and their labels y.
 
@@ -227,7 +232,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         try:
             fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
             seed = self._seed()
-            with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
+            torch_settings = (self.device, self.n_threads, bool(self.verbose))
+            with borrowed_torch(*torch_settings) as device, fit_task(self, X, y):
                 weighted = self._weights(classes, sample_weight, device)
                 part = Part(part.raw.to(device), part.labels.to(device))
                 preprocessing = {"kind": "tabular", **fitted.to_json()}

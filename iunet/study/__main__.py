@@ -45,13 +45,29 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
         if part not in config["experiments"]:
             known = ", ".join(config["experiments"])
             raise UserError(f"The study has no part '{part}'. Its parts are: {known}.")
-        print(f"==> {part}", flush=True)
-        target = f"{config['results']}/tables/{part}.csv"
-        if snakemake(arguments, "--", target):
+        targets = unfinished(config, part)
+        print(f"==> {part}: {len(targets)} results to make", flush=True)
+        if targets and snakemake(arguments, "--", *targets):
             failed.append(part)
     if failed:
         print(f"==> not finished: {', '.join(failed)}; the same command goes on with them")
     return 1 if failed else 0
+
+
+def unfinished(config: dict[str, Any], part: str) -> list[str]:
+    """The results of a part that are not there yet.
+
+    Only these are asked for: of a finished run a clone has the report, but neither data nor weights,
+    and Snakemake would make those, and then the run again.
+    """
+    from iunet.data.registry import read_registry
+    from iunet.runs.entries import Benchmark
+    from iunet.tables.catalog import said_by_tables
+
+    registry = read_registry(PROJECT / path for path in config["data"]["registry"])
+    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    results = [p for cell in bench.cells_of(f"experiments.{part}") for p in bench.results_of(cell)]
+    return [path for path in dict.fromkeys(results) if not (PROJECT / path).exists()]
 
 
 def snakemake(arguments: argparse.Namespace, *more: str) -> int:

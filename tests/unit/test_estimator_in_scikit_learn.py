@@ -124,3 +124,58 @@ def test_what_other_code_draws_does_not_change_a_fit(cancer):
     torch.rand(7)
     np.random.seed(5)
     assert np.array_equal(IUNetClassifier(**SMALL).fit(X, y).predict_proba(X), one.predict_proba(X))
+
+
+class Heard:
+    """A callback of scikit-learn that notes what it is told."""
+
+    max_propagation_depth = None
+
+    def __init__(self):
+        self.begun, self.ended, self.torn_down = [], [], 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        self.torn_down += 1
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun.append(self._name(context))
+
+    def on_fit_task_end(self, estimator, context):
+        self.ended.append(self._name(context))
+
+    @staticmethod
+    def _name(context):
+        return (context.parent.task_name if context.parent else None, context.task_name)
+
+
+def test_callbacks_hear_of_both_trainings_and_every_epoch(cancer):
+    X, y = cancer
+    heard, plain = Heard(), IUNetClassifier(**SMALL).fit(X, y)
+    model = IUNetClassifier(**SMALL).set_callbacks(heard).fit(X, y)
+    epochs = {"supernet": 3, "finetune": 2 + 4}
+    for told in (heard.begun, heard.ended):
+        assert told.count((None, "fit")) == 1
+        for training, n in epochs.items():
+            assert told.count(("fit", training)) == 1
+            assert told.count((training, "epoch")) == n
+    assert heard.begun[0] == heard.ended[-1] == (None, "fit") and heard.torn_down == 1
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+    through_search = Heard()
+    search = GridSearchCV(IUNetClassifier(**SMALL), {"ratio": [2]}, cv=2)
+    search.set_callbacks(through_search).fit(X, y)
+    assert through_search.ended.count(("supernet", "epoch")) == 3 * 3  # two folds and the refit
+
+
+def test_a_fit_that_fails_leaves_no_listener_behind(cancer):
+    X, y = cancer
+    heard = Heard()
+    with pytest.raises(ValueError, match="ratio"):
+        IUNetClassifier(**(SMALL | {"ratio": 1e9})).set_callbacks(heard).fit(X, y)
+    assert heard.torn_down == 1
+    n_heard = len(heard.begun)
+    IUNetClassifier(**SMALL).fit(X, y)
+    assert len(heard.begun) == n_heard
