@@ -7,6 +7,7 @@ content security policy forbids every request. The same bundle gives the same by
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import jinja2
 import yaml
 from markupsafe import Markup
+from PIL import Image
 
 from iunet.artifacts import write_text
 from iunet.errors import UserError
@@ -42,7 +44,7 @@ GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     BEYOND: ("Beyond the paper", "beyond"),
     OWN: ("Experiments of this config", "experiments"),
 }
-LARGEST_PDF = 2 * 2**20  # bytes; a larger one is not embedded
+PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
 
 def write_page(
@@ -86,7 +88,7 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         agreement=agreement_rows(bundle.tables),
         groups=grouped(bundle.tables),
         evidence=table_view(bundle.evidence) if bundle.evidence else None,
-        figures=[figure_view(figure) for figure in bundle.figures],
+        figures=figure_views(bundle.figures),
         decisions=read_decisions(bundle.decisions, bundle.facts.config) if bundle.decisions else [],
         missing=missing_rows(documents, bundle),
         config_text=yaml.safe_dump(
@@ -166,19 +168,34 @@ def missing_rows(documents: list[Document], bundle: Bundle) -> list[dict[str, An
     return sorted(found, key=lambda row: row["reason"])
 
 
-def figure_view(figure: Figure) -> dict[str, Any]:
-    view = {"figure": figure, "png": "", "pdf": "", "width": 0, "height": 0}
+def figure_views(figures: list[Figure]) -> list[dict[str, Any]]:
+    pdfs = [figure.pdf for figure in figures if figure.pdf]
+    with_pdfs = sum(Path(pdf).stat().st_size for pdf in pdfs) <= PDF_BYTES
+    return [figure_view(figure, with_pdfs) for figure in figures]
+
+
+def figure_view(figure: Figure, with_pdf: bool) -> dict[str, Any]:
+    view = {"figure": figure, "image": "", "pdf": "", "width": 0, "height": 0}
     if figure.png:
-        content = Path(figure.png).read_bytes()
-        if content[:8] != b"\x89PNG\r\n\x1a\n":
-            raise UserError(f"The figure '{figure.id}' names {figure.png}, which is no PNG image.")
-        view["png"] = data_url("image/png", content)
-        # The size in pixels stands in the header: the page keeps its place while it loads.
-        view["width"] = int.from_bytes(content[16:20], "big")
-        view["height"] = int.from_bytes(content[20:24], "big")
-    if figure.pdf and Path(figure.pdf).stat().st_size <= LARGEST_PDF:
+        try:
+            with Image.open(figure.png, formats=["PNG"]) as image:
+                view["image"] = data_url("image/webp", lossless_webp(image))
+                # The page keeps its place while it loads.
+                view["width"], view["height"] = image.size
+        except (OSError, SyntaxError) as error:
+            raise UserError(
+                f"The figure '{figure.id}' names {figure.png}, which is no PNG image."
+            ) from error
+    if figure.pdf and with_pdf:
         view["pdf"] = data_url("application/pdf", Path(figure.pdf).read_bytes())
     return view
+
+
+def lossless_webp(image: Image.Image) -> bytes:
+    """The same pixels in about a third of the bytes of matplotlib's PNG."""
+    stream = io.BytesIO()
+    image.save(stream, "WEBP", lossless=True)
+    return stream.getvalue()
 
 
 def data_url(kind: str, content: bytes) -> str:

@@ -57,7 +57,7 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
 def unfinished(config: dict[str, Any], part: str) -> list[str]:
     """The results of a part that are not there yet.
 
-    Only these are asked for: of a finished run a clone has the report, but neither data nor weights,
+    Only these are asked for: of a finished run a clone has the report, not its data and weights,
     and Snakemake would make those, and then the run again.
     """
     from iunet.data.registry import read_registry

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import io
 import json
 import math
 import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 from sample_page import ROOT, document, sample_bundle, text_table
 
 from iunet.errors import UserError
-from iunet.page.build import agreement_rows, duration, json_for_html, write_page
+from iunet.page.build import PDF_BYTES, agreement_rows, duration, json_for_html, write_page
 from iunet.page.bundle import bundle_from
 from iunet.page.decisions import ABSENT, lookup, read_decisions
 from iunet.page.documents import agreement, judged_by_spread, missing_by_reason
@@ -182,7 +186,7 @@ def test_the_page_is_one_deterministic_file(tmp_path):
     assert [link for link in map("".join, links) if not link.startswith(("#", "data:"))] == []
     assert "@import" not in first
     assert "https://www.openml.org" in first  # as text, in the config
-    for part in ("Table 7: all tabular", "data:image/png;base64,", "data:application/pdf;base64,"):
+    for part in ("Table 7: all tabular", "data:image/webp;base64,", "data:application/pdf;base64,"):
         assert part in first
 
 
@@ -278,9 +282,28 @@ def test_bundle_errors_name_the_key_or_the_file(tmp_path):
     (tmp_path / "fake.png").write_text("no image")
     with pytest.raises(UserError, match="is no PNG"):
         rendered(tmp_path, minimal(figures=[figure | {"png": str(tmp_path / "fake.png")}]))
+    Image.new("RGB", (300, 200), "white").save(tmp_path / "whole.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:-80])
+    with pytest.raises(UserError, match="is no PNG"):
+        rendered(tmp_path, minimal(figures=[figure | {"png": str(tmp_path / "cut.png")}]))
     table = small_table("table1", {"a": {"b": cell(1.0)}})
     with pytest.raises(UserError, match="two parts with the id 'table1'"):
         bundle_from(minimal(tables=[table, table]))
+
+
+def test_figures_keep_every_pixel_and_large_pdfs_stay_outside(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 30, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "figure2.png")
+    (tmp_path / "figure2.pdf").write_bytes(b"%PDF" + bytes(PDF_BYTES // 2))
+    names = {kind: str(tmp_path / f"figure2.{kind}") for kind in ("png", "pdf")}
+    figure = {"id": "figure2", "title": "Figure 2", **names}
+    page = rendered(tmp_path, minimal(figures=[figure]))
+    (embedded,) = re.findall(r"data:image/webp;base64,([^\"]+)", page)
+    shown = Image.open(io.BytesIO(base64.b64decode(embedded)))
+    np.testing.assert_array_equal(np.asarray(shown), pixels)
+    assert "data:application/pdf" in page
+    page = rendered(tmp_path, minimal(figures=[figure, figure | {"id": "figure3"}]))
+    assert "data:application/pdf" not in page and page.count("data:image/webp") == 2
 
 
 # ---------------------------------------------------------------- decisions, facts, numbers
