@@ -1,8 +1,8 @@
 """The reports of a study in one file, from which tables and rows are made elsewhere.
 
-Reports alone: weights and data are left out. In a folder with a run's reports Snakemake takes the
-run for finished (docs/reruns.md), but only as long as nothing new needs its data: once these are
-made again, all that depends on them is, too.
+Reports alone: weights and data are left out. Snakemake would take such runs for finished only as
+long as nothing new needs their data, so a study asks for what has no report yet, and for that
+alone (`python -m iunet.study run`).
 """
 
 from __future__ import annotations

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import tarfile
+from pathlib import Path
 from statistics import stdev
 
 import pytest
-import yaml
 from conftest import ROOT
-from snakemake.utils import update_config
 
 from iunet.artifacts import read_json
 from iunet.data.registry import read_registry
 from iunet.runs.entries import Benchmark
+from iunet.study.__main__ import read_config, unfinished
+from iunet.study.archive import unpack
 from iunet.study.publish import blocks, with_blocks
 from iunet.study.rebuild import rebuild
 from iunet.study.rows import read_rows
@@ -25,8 +26,7 @@ CHEAP = "runs/arrhythmia/mlp_tab-shrink8/dense/seed0/evaluation.json"
 
 
 def test_tables_and_claims_are_those_of_the_rows(tmp_path):
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    update_config(config, yaml.safe_load((ROOT / "config/cpu-study.yaml").read_text()))
+    config = read_config()
     registry = read_registry([str(ROOT / "config/datasets.csv")])
     bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
     documents = rebuild(STUDY / "runs.csv", bench, tmp_path / "again")
@@ -40,6 +40,19 @@ def test_tables_and_claims_are_those_of_the_rows(tmp_path):
 def test_the_readmes_numbers_are_those_of_the_rows():
     text = (STUDY / "README.md").read_text(encoding="utf-8")
     assert with_blocks(text, blocks(STUDY)) == text
+
+
+def test_a_clone_asks_for_what_is_not_published_only(tmp_path):
+    config = read_config() | {"results": str(tmp_path)}
+    everything = set(unfinished(config, "six_tables"))
+    assert unpack(STUDY / "reports.tar.xz", tmp_path)
+    left = set(unfinished(config, "six_tables"))
+    published = {path for path in everything if Path(path).exists()}
+    assert published and left == everything - published
+    dense = f"{tmp_path}/runs/vehicle/mlp_tab/dense/seed0/evaluation.json"
+    assert dense in published
+    Path(dense).unlink()
+    assert set(unfinished(config, "six_tables")) == left | {dense}
 
 
 def test_the_study_has_three_seeds():
