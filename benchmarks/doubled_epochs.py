@@ -1,4 +1,4 @@
-"""Whether a config trains long enough: every validation score, and what twice the epochs change.
+"""Whether a config trains long enough: what twice the epochs change in each validation score.
 
 Runs the workflow with the config, and with all its epochs (and rounds of XGBoost) doubled, beside
 its results; ends with 1 if a mean over seeds moves by more than the tolerance.
@@ -9,7 +9,6 @@ its results; ends with 1 if a mean over seeds moves by more than the tolerance.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -18,18 +17,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import yaml
+from snakemake.utils import update_config
+
+from iunet.study.rows import YES, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 EPOCHS = ("epochs", "max_epochs", "first_cycle_epochs", "max_rounds", "max_rounds_dart")
-
-
-def merged(base: dict, overlay: dict) -> dict:
-    """As Snakemake merges config files."""
-    result = dict(base)
-    for key, value in overlay.items():
-        both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        result[key] = merged(base[key], value) if both else value
-    return result
+IMAGE_NETWORKS = ("mlp_vis", "cnn", "resnet18")
 
 
 def doubled(section: dict) -> dict:
@@ -49,19 +43,21 @@ def run(*configfiles: Path) -> None:
 
 
 def validation_scores(results: Path) -> dict[str, float]:
-    """By run without its seed: the mean over seeds, by the metric that chooses ratios."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for path in sorted((results / "runs").rglob("*.json")):
-        name = path.parent.relative_to(results / "runs")
-        run_of_all_seeds = "/".join(p for p in name.parts if not p.startswith("seed"))
-        report = json.loads(path.read_text())
-        if path.name == "study.json":
-            scores[run_of_all_seeds].append(report["best"]["valid_balanced_accuracy"])
-        elif path.name == "evaluation.json" and "valid_accuracy" in report["metrics"]:
-            table = name.parts[1] == "mlp_tab"
-            metric = "valid_balanced_accuracy" if table else "valid_accuracy"
-            scores[run_of_all_seeds].append(report["metrics"][metric])
-    return {name: statistics.mean(values) for name, values in scores.items()}
+    """Of every method on every data set, by the metric that chooses ratios: the mean over seeds.
+
+    Of a method with several ratios it is the score of the chosen one, which tables show.
+    """
+    networks: dict[str, list[dict]] = defaultdict(list)
+    for row in read_rows(results / "runs.csv"):
+        networks[f"{row['dataset']}/{row['network']}/{row['method']}"].append(row)
+    scores = {}
+    for name, rows in networks.items():
+        pruned = [row for row in rows if row["chosen"]]
+        shown = [row for row in pruned if row["chosen"] == YES] if pruned else rows
+        image = shown[0]["network"] in IMAGE_NETWORKS
+        metric = "valid_accuracy" if image else "valid_balanced_accuracy"
+        scores[name] = statistics.mean(row[metric] for row in shown)
+    return scores
 
 
 def main() -> None:
@@ -69,8 +65,8 @@ def main() -> None:
     parser.add_argument("config", nargs="?", default="config/demo.yaml", type=Path)
     parser.add_argument("--tolerance", type=float, default=2.0, help="points")
     asked = parser.parse_args()
-    paper = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    config = merged(paper, yaml.safe_load((ROOT / asked.config).read_text()))
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(config, yaml.safe_load((ROOT / asked.config).read_text()))
     results = Path(config["results"])
     twice = results.with_name(f"{results.name}-doubled")
     overlay = {"results": str(twice)} | doubled({key: config[key] for key in ("train", "tuning")})

@@ -26,7 +26,7 @@ def test_the_paper_has_no_banner():
 def test_the_demos_banner_names_every_size_that_differs():
     demo, paper = config("demo.yaml"), config()
     text = notice(demo, paper)
-    assert "photo_digits for CIFAR10" in text and "2 seeds (3)" in text
+    assert "photo_digits_low for CIFAR10" in text and "2 seeds (3)" in text
     for name, key in SCALED.items():
         ours, theirs = value(demo, key), value(paper, key)
         assert (f"{name} {ours} ({theirs})" in text) == (ours != theirs)
