@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ STAGES = {  # in the order of the data; a rule of no stage stands for itself
     "aggregate": ("table", "figure", "rows", "page"),
 }
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
+FULL = 2**20  # bytes; with fewer left, a disk counts as full
 NAMES_ONLY = ("all", "download_all", "experiments")  # rules without work
 
 
@@ -141,11 +143,23 @@ def tail(path: str, lines: int) -> str:
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
-        return f"  its log {path} was not written"
+        return f"  its log {path} was not written{full_disk(path)}"
     if not text:
-        return f"  its log {path} is empty"
+        return f"  its log {path} is empty{full_disk(path)}"
     last = text.splitlines()[-lines:]
     return "\n".join([f"  the last lines of {path}:", *(f"  | {line}" for line in last)])
+
+
+def full_disk(path: str) -> str:
+    """Why a log may be missing: what a job has to say of a full disk needs room, too."""
+    folder = next((f for f in Path(path).parents if f.is_dir()), Path())
+    free = shutil.disk_usage(folder).free
+    if free >= FULL:
+        return ""
+    return (
+        f": the disk of {folder}/ is full ({free:,} bytes free). Make room, or set `results` in "
+        "the config to a folder on a larger disk, and run the same command again"
+    )
 
 
 def duration(seconds: float) -> str:

@@ -33,7 +33,7 @@ from iunet.baselines.study import KILLED_TWICE  # noqa: E402
 
 DISK = 64 * MIB
 NAMED = re.compile(rf"({re.escape(RESULTS)}/[^\s'\",;]+[^\s'\",;.:)])")
-LOGS = re.compile(rf"{re.escape(RESULTS)}/logs/\S*\.log")  # shown with every failure: names no fault
+LOGS = re.compile(rf"{re.escape(RESULTS)}/logs/\S*\.log")  # shown with every failure: no fault
 EQUAL, KILLED = "completed, results equal", "stopped as killed"
 NAMED_FILE, GAVE_UP = "stopped, named the file", "completed, trial recorded as killed twice"
 BAD = "BAD"

@@ -17,17 +17,28 @@ EXPECTED = {
 }
 
 
-def check(estimator: IUNetClassifier) -> list[dict[str, Any]]:
+# With the default settings, beside those.
+EXPECTED_OF_DEFAULTS = EXPECTED | {
+    "check_class_weight_classifiers": (
+        "it asks that 87 % of rows are called a class that weighs 10⁷ times the other; its 50 rows "
+        "are one batch, so the first network of the default ensemble has 15 steps behind it, and "
+        "84 % are (with small settings and larger steps the check passes)"
+    ),
+}
+
+
+def check(estimator: IUNetClassifier, expected: dict[str, str]) -> list[dict[str, Any]]:
     """What each check came to."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return check_estimator(
-            estimator, expected_failed_checks=EXPECTED, on_fail=None, on_skip=None
+            estimator, expected_failed_checks=expected, on_fail=None, on_skip=None
         )
 
 
 if __name__ == "__main__":
-    results = check(IUNetClassifier(random_state=0))
+    results = check(IUNetClassifier(random_state=0), EXPECTED_OF_DEFAULTS)
     for result in results:
-        print(f"{result['status']:8} {result['check_name']}  {result['exception'] or ''}")
+        reason = EXPECTED_OF_DEFAULTS.get(result["check_name"], result["exception"] or "")
+        print(f"{result['status']:8} {result['check_name']}  {reason}")
     raise SystemExit(any(result["status"] == "failed" for result in results))

@@ -6,6 +6,7 @@ import io
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -169,7 +170,7 @@ def test_the_last_line_of_a_terminal_is_redrawn(say):
 
 
 @pytest.mark.parametrize("tty", [True, False])
-def test_a_failure_with_the_last_lines_of_its_log(say, tmp_path, tty):
+def test_a_failure_with_the_last_lines_of_its_log(say, tmp_path, monkeypatch, tty):
     tell = say(tty=tty)
     log = tmp_path / "supernet.log"
     log.write_text("\n".join(f"line {i}" for i in range(100)))
@@ -183,7 +184,10 @@ def test_a_failure_with_the_last_lines_of_its_log(say, tmp_path, tty):
     assert "line 99" in text and "line 88" in text and "line 87" not in text
     error["log"] = [str(tmp_path / "none.log")]
     text = tell(LogEvent.JOB_ERROR, "Error in rule supernet", logging.ERROR, **error)
-    assert "was not written" in text
+    assert "was not written" in text and "full" not in text
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+    text = tell(LogEvent.JOB_ERROR, "Error in rule supernet", logging.ERROR, **error)
+    assert f"was not written: the disk of {tmp_path}/ is full (4,096 bytes free)" in text
     assert "0 of 1 jobs done in" in tell("close")
 
 
