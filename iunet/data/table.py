@@ -134,8 +134,9 @@ def _clean_feature(
         codes, levels = encode_levels(column)
         description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
         return dictionary_array(codes, levels), {"name": column.name, "kind": kind, **description}
-    if column.dtype == object:  # decimals, or integers beyond 64 bits
-        column = column.astype("float64")
+    if column.dtype == object or column.dtype == np.longdouble:
+        # Decimals, integers beyond 64 bits, numbers beside pd.NA, or wider floats than Arrow has.
+        column = column.mask(column.isna(), np.nan).astype("float64")
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     array = pa.Array.from_pandas(column)  # NaN becomes null
@@ -190,7 +191,7 @@ def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """Codes (-1 is missing) and the levels that occur, as text in natural order."""
     category = column.astype("category")
     raw_codes = category.cat.codes.to_numpy().astype(np.int32)
-    texts = [_level_text(value) for value in category.cat.categories]
+    texts = [level_text(value) for value in category.cat.categories]
     occurring = set(np.unique(raw_codes[raw_codes >= 0]).tolist())
     levels = sorted({texts[code] for code in occurring}, key=_natural_order)
     position = {level: i for i, level in enumerate(levels)}
@@ -199,7 +200,7 @@ def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     return recode[raw_codes], levels
 
 
-def _level_text(value: Any) -> str:
+def level_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():  # a column of integers with gaps
         return str(int(value))
     return str(value)

@@ -24,7 +24,13 @@ from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError, UserError
 from iunet.estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
-from iunet.estimator.columns import array_names, categorical_names, conform, to_frame
+from iunet.estimator.columns import (
+    array_names,
+    categorical_names,
+    conform,
+    to_frame,
+    warn_of_identifiers,
+)
 from iunet.estimator.ensemble import Ensemble
 from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
 from iunet.estimator.parameters import check_parameters, weights_of
@@ -40,6 +46,12 @@ if TYPE_CHECKING:
 
 class DisconnectedWarning(UserWarning):
     """Nothing of the input reaches the output of the pruned network."""
+
+
+def _seed(random_state) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -231,7 +243,8 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         try:
             fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
-            seed = self._seed()
+            warn_of_identifiers(fitted, len(frame))
+            seed = _seed(self.random_state)
             torch_settings = (self.device, self.n_threads, bool(self.verbose))
             with borrowed_torch(*torch_settings) as device, fit_task(self, X, y):
                 weighted = self._weights(classes, sample_weight, device)
@@ -253,11 +266,6 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         every = np.arange(len(frame))
         fitted = fit_preprocessing("X", table, every, self.max_categories)
         return fitted, rows_part(*apply_preprocessing(fitted, table, every), codes)
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _weights(self, classes, sample_weight, device) -> LossWeights:
         of_classes = of_samples = None
@@ -296,7 +304,7 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"'{layer}' ({int(self.masks_[layer].sum())} of {self.masks_[layer].size} weights "
                 "kept), so it predicts the same for every row. Lower `ratio` or `kappa`.",
                 DisconnectedWarning,
-                stacklevel=3,
+                stacklevel=4,  # of the caller of fit, which scikit-learn wraps
             )
 
     def __getstate__(self):
@@ -336,7 +344,7 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         donors = part if reference is None else rows_part(*self._rows(reference))
         augment = {"corruption": self.corruption}
         with borrowed_torch(self.device, self.n_threads) as device:
-            return self._ensemble.consistency(part, donors, augment, random_state, device)
+            return self._ensemble.consistency(part, donors, augment, _seed(random_state), device)
 
     def _rows(self, X) -> tuple[np.ndarray, np.ndarray]:
         """New rows, as the fitted preprocessing makes them."""
@@ -406,8 +414,10 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """As it is shipped."""
         check_is_fitted(self)
         in_order = self.classes_[np.argsort(outputs_of(self.classes_))]
+        named = hasattr(self, "feature_names_in_")
+        names = self.feature_names_in_ if named else array_names(self.n_features_in_)
         return PrunedModel(
-            preprocessing=self._preprocessing,
+            preprocessing=self._preprocessing | {"columns": list(names), "named": named},
             network=self._network,
             members=self._expanded(),
             masks=self.masks_,

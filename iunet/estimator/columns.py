@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.utils.validation import check_array, validate_data
 
-from iunet.data.preprocess import Preprocessing
-from iunet.data.table import dictionary_array, encode_levels
+from iunet.data.preprocess import Categorical, Preprocessing
+from iunet.data.table import dictionary_array, encode_levels, level_text
 from iunet.errors import DataError, nearest
 
 MIN_ROWS = 2  # BatchNorm cannot be trained on one
@@ -28,9 +30,7 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         unnamed = not reset and not hasattr(estimator, "feature_names_in_")  # fitted on an array
         if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
-        if not frame.columns.is_unique:
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise DataError(f"X has two columns named '{twice}'.")
+        refuse_equal_names(frame)
         return frame
     X = of_mixed_kinds(X)
     smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
@@ -38,6 +38,12 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "feature_names_in_", None)
     return array_frame(array, names)
+
+
+def refuse_equal_names(frame: pd.DataFrame) -> None:
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"X has two columns named '{twice}'.")
 
 
 def of_mixed_kinds(X: Any) -> Any:
@@ -98,6 +104,19 @@ def categorical_names(frame: pd.DataFrame, chosen: Iterable[Any] | None) -> list
     return found
 
 
+def warn_of_identifiers(fitted: Preprocessing, n_rows: int) -> None:
+    """A column with a level for nearly every row teaches nothing, and a model keeps all levels."""
+    for column in fitted.categorical:
+        n_levels = len(column.levels) + len(column.infrequent)
+        if column.infrequent and n_levels > n_rows / 2:
+            warnings.warn(
+                f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
+                "has. The model keeps the text of each of them, also in its files: leave the "
+                "column out.",
+                stacklevel=4,
+            )
+
+
 def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """The columns that a network uses, each of the kind that it was fitted as.
 
@@ -106,8 +125,37 @@ def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """
     columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
     for column in fitted.categorical:
-        columns[column.name] = dictionary_array(*encode_levels(frame[column.name]))
+        codes, texts = encode_levels(_as_booleans(frame[column.name], column))
+        columns[column.name] = dictionary_array(codes, [_level(text, column) for text in texts])
     return pa.table(columns)
+
+
+def _as_booleans(column: pd.Series, fitted: Categorical) -> pd.Series:
+    """Numbers where booleans were fitted: 0 and 1, of an array say."""
+    booleans = set(fitted.levels) <= {"False", "True"} and not fitted.infrequent
+    if not booleans or column.dtype.kind not in "iuf":
+        return column
+    if (strange := column.notna() & ~column.isin([0, 1])).any():
+        raise DataError(
+            f"Column '{column.name}' held booleans in fit, but row {int(strange.argmax()) + 1} "
+            f"holds '{column[strange].iloc[0]}' now."
+        )
+    return column.map({0: False, 1: True})
+
+
+def _level(text: str, fitted: Categorical) -> str:
+    """The fitted level that a text means: itself, or what a reader of files makes of it.
+
+    Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
+    `true` a boolean.
+    """
+    known = {*fitted.levels, *fitted.infrequent}
+    if text in known:
+        return text
+    readings = [text.capitalize()] if text.lower() in ("true", "false") else []
+    with contextlib.suppress(ValueError):
+        readings.append(level_text(float(text)))
+    return next((reading for reading in readings if reading in known), text)
 
 
 def _numbers(column: pd.Series) -> pa.Array:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iunet import __version__
 from iunet.artifacts import write_text
-from iunet.errors import UserError, nearest
+from iunet.errors import UserError, nearest, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
             parsed.run(parsed)
     except UserError as error:
         say(str(error))
+        return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"{error.filename} cannot be read or written ({one_line(error)}).")
         return 2
     except KeyboardInterrupt:
         say("interrupted")
@@ -137,9 +143,10 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.own_table import check_own_table
     from iunet.data.table import RawTable, clean_table
     from iunet.estimator.classifier import IUNetClassifier
-    from iunet.estimator.persistence import refuse_other_folder
+    from iunet.estimator.persistence import check_folder, saved_labels
+    from iunet.estimator.rows import labels_of
 
-    refuse_other_folder(arguments.out)  # now, not after the training
+    check_folder(arguments.out)  # now, not after the training
     frame = read_file(arguments.data)
     for name in arguments.leave_out:
         if name not in frame.columns:
@@ -151,6 +158,8 @@ def run_fit(arguments: argparse.Namespace) -> None:
     raw = RawTable(frame, arguments.target, tuple(arguments.categorical))
     raw = check_own_table(arguments.data.name, raw)
     clean = clean_table(arguments.data.name, raw)
+    labels = raw.frame[arguments.target]
+    saved_labels(labels_of(labels))
     kinds = [column["kind"] for column in clean.columns]
     say(
         f"{len(raw.frame)} rows, {kinds.count('numeric')} columns of numbers, "
@@ -166,7 +175,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
         device=arguments.device,
         verbose=sys.stderr.isatty(),
     )
-    model.fit(raw.frame.drop(columns=arguments.target), raw.frame[arguments.target])
+    model.fit(raw.frame.drop(columns=arguments.target), labels)
     model.save(arguments.out)
     sizes = model.sizes_
     say(
@@ -180,8 +189,8 @@ def run_fit(arguments: argparse.Namespace) -> None:
 def run_predict(arguments: argparse.Namespace) -> None:
     from iunet.estimator.classifier import IUNetClassifier
 
-    model = IUNetClassifier.load(arguments.model)
-    frame = columns_of(model, read_file(arguments.data), arguments.data)
+    model = IUNetClassifier.load(arguments.model).set_params(device="auto")
+    frame = columns_of(model, read_file(arguments.data, categories_of(model)), arguments.data)
     probabilities = model.predict_proba(frame)
     result = {"prediction": model.classes_[probabilities.argmax(axis=1)]}
     if arguments.probabilities:
@@ -199,6 +208,11 @@ def run_predict(arguments: argparse.Namespace) -> None:
 def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     """The columns that a model was fitted on, in their order."""
     names = getattr(model, "feature_names_in_", None)
+    if names is None and frame.shape[1] != model.n_features_in_:
+        raise UserError(
+            f"{path} has {frame.shape[1]} columns, but the model was fitted on an array of "
+            f"{model.n_features_in_}, which it knows by their places."
+        )
     if names is None:
         return frame.set_axis(range(frame.shape[1]), axis="columns")  # it knows places only
     if missing := [name for name in names if name not in frame.columns]:
@@ -230,12 +244,17 @@ def run_export(arguments: argparse.Namespace) -> None:
     print(report_text(export_model(model, arguments.to)))
 
 
-def read_file(path: Path) -> pd.DataFrame:
+def categories_of(model: IUNetClassifier) -> list[str]:
+    return [column["name"] for column in model._preprocessing["categorical"]]
+
+
+def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
+    """A table; columns in `texts` as they are written, whatever their values look like."""
     from iunet.data.sources.file import read_table
 
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
-    return read_table(path.name, path)
+    return read_table(path.name, path, texts)
 
 
 def some(names) -> str:

@@ -13,14 +13,14 @@ from iunet.deploy.compact import read_compact
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel
 from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import array_frame, conform, of_mixed_kinds
+from iunet.estimator.columns import array_frame, conform, of_mixed_kinds, refuse_equal_names
 
 
 class FastClassifier:
     """A model for tables that predicts with its kept weights only, and cannot be trained further.
 
-    Takes frames with the columns of the fit, in any order; arrays with all of them in order, if it
-    was fitted on an array too.
+    Takes frames with the columns of the fit, in any order; arrays with all of them in their order.
+    A model that was fitted on an array knows its columns by their places.
     """
 
     def __init__(self, model: FoldedModel, kernels: str | None = None):
@@ -31,6 +31,9 @@ class FastClassifier:
             )
         self.classes_ = np.array(model.classes)
         self._fitted = Preprocessing.from_json(model.preprocessing)
+        # All columns of the fit, also unused ones; a run of the workflow does not tell them.
+        self._columns: list[str] | None = model.preprocessing.get("columns")
+        self._named: bool = model.preprocessing.get("named", True)
         self._network = FastModel(model, kernels)
 
     @classmethod
@@ -53,12 +56,21 @@ class FastClassifier:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def _frame(self, X: Any) -> pd.DataFrame:
-        frame = X
-        if not isinstance(X, pd.DataFrame):
-            array = np.asarray(of_mixed_kinds(X))
+        frame = X.to_pandas() if hasattr(X, "to_pandas") else X  # polars, pyarrow
+        by_place = not self._named or not isinstance(frame, pd.DataFrame)
+        if not isinstance(frame, pd.DataFrame):
+            array = np.asarray(of_mixed_kinds(frame))
             if array.ndim != 2:
                 raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
             frame = array_frame(array)
+        if by_place and self._columns is not None:
+            if frame.shape[1] != len(self._columns):
+                raise DataError(
+                    f"X has {frame.shape[1]} columns, but the model was fitted on "
+                    f"{len(self._columns)}."
+                )
+            frame = frame.set_axis(self._columns, axis="columns")
+        refuse_equal_names(frame)
         for column in [*self._fitted.numeric, *self._fitted.categorical]:
             if column.name not in frame.columns:
                 raise DataError(

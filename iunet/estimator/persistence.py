@@ -12,10 +12,12 @@ import hashlib
 import inspect
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from iunet import __version__
 from iunet.deploy.sealed import read_sealed, write_sealed
@@ -38,8 +40,7 @@ def is_model(folder: str | Path) -> bool:
 
 def save_model(model: Any, folder: str | Path) -> None:
     """Write beside `folder` and rename: it is the old model, the whole new one, or none."""
-    folder = Path(folder)
-    refuse_other_folder(folder)
+    folder = check_folder(folder)
     text = json.dumps(describe(model), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     arrays = {f"mask/{name}": bits for name, bits in pack_masks(model.masks_).items()}
     for i, member in enumerate(model._members):
@@ -59,8 +60,17 @@ def save_model(model: Any, folder: str | Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def refuse_other_folder(folder: Path) -> None:
-    """Only a model, or an empty folder, is replaced."""
+def check_folder(folder: str | Path) -> Path:
+    """The folder without links, if a model can be written to it; else a `UserError`.
+
+    Only a model, or an empty folder, is replaced.
+    """
+    folder = Path(folder).resolve()
+    if Path.cwd().is_relative_to(folder):
+        raise UserError(
+            f"The model cannot be written to {folder}, in which this program runs: it replaces the "
+            "folder. Name one inside it."
+        )
     if folder.is_dir():
         others = sorted({path.name for path in folder.iterdir()} - {DESCRIPTION, WEIGHTS})
         if others:
@@ -70,6 +80,12 @@ def refuse_other_folder(folder: Path) -> None:
             )
     elif folder.exists():
         raise UserError(f"The model cannot be written to {folder}, which is a file.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=folder.parent).cleanup()
+    except OSError as error:
+        raise UserError(f"The model cannot be written to {folder} ({one_line(error)}).") from error
+    return folder
 
 
 def _replace(new: Path, folder: Path) -> None:
@@ -94,7 +110,7 @@ def describe(model: Any) -> dict[str, Any]:
         "version": VERSION,
         "iunet": __version__,
         "parameters": {name: _plain(name, v) for name, v in model.get_params(False).items()},
-        "classes": {"kind": model.classes_.dtype.str, "labels": _labels(model.classes_)},
+        "classes": {"kind": model.classes_.dtype.str, "labels": saved_labels(model.classes_)},
         "n_features_in": model.n_features_in_,
         "feature_names_in": _names(model),
         "seed": model.seed_,
@@ -106,7 +122,7 @@ def describe(model: Any) -> dict[str, Any]:
     }
 
 
-def _labels(classes: np.ndarray) -> list[Any]:
+def saved_labels(classes: np.ndarray) -> list[Any]:
     kind = LABELS.get(classes.dtype.kind)
     labels = classes.tolist()
     if kind is None or not all(isinstance(label, kind) for label in labels):
@@ -128,7 +144,7 @@ def _plain(name: str, value: Any) -> Any:
         return None  # `seed` says what was drawn from it
     if isinstance(value, dict):
         return {"pairs": [[_plain(name, k), _plain(name, v)] for k, v in value.items()]}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple, set, range, np.ndarray, pd.Index, pd.Series)):
         return [_plain(name, entry) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()

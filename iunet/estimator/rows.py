@@ -16,11 +16,16 @@ from iunet.errors import DataError
 
 
 def labels_of(y: Any) -> np.ndarray:
-    labels = column_or_1d(y, warn=True)
-    if pd.isna(labels).any():
-        row = int(pd.isna(labels).argmax())
-        raise DataError(f"y contains NaN or missing labels (the first in row {row + 1}).")
-    check_classification_targets(labels)
+    if isinstance(y, pd.Series) and hasattr(y.dtype, "numpy_dtype") and y.notna().all():
+        y = y.to_numpy(dtype=y.dtype.numpy_dtype)  # scikit-learn would make floats of Int64
+    try:
+        labels = column_or_1d(y, warn=True)
+        if pd.isna(labels).any():
+            row = int(pd.isna(labels).argmax())
+            raise DataError(f"y contains NaN or missing labels (the first in row {row + 1}).")
+        check_classification_targets(labels)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error)) from error
     return labels
 
 

@@ -21,18 +21,24 @@ def borrowed_torch(device: str, n_threads: int, show_progress: bool = False) -> 
     """The device to compute on; inside, torch is set as a job of the workflow sets it.
 
     The number of threads is fixed, since float sums change with it, and denormal numbers count as
-    zero. Afterwards threads, random state and flags are what they were.
+    zero. Tensors are float32 with gradients, whatever the caller has set around the call.
+    Afterwards threads, random state and flags are what they were.
     """
     with ONE_AT_A_TIME, contextlib.ExitStack() as afterwards:
         chosen = _device(device)
         threads, cudnn = torch.get_num_threads(), torch.backends.cudnn
         afterwards.callback(torch.set_num_threads, threads)
+        afterwards.callback(torch.set_default_dtype, torch.get_default_dtype())
+        afterwards.enter_context(torch.inference_mode(False))
+        afterwards.enter_context(torch.enable_grad())
+        afterwards.enter_context(torch.autocast(chosen.type, enabled=False))
         afterwards.callback(torch.set_flush_denormal, denormals_are_zero())
         afterwards.callback(_set_cudnn, cudnn.deterministic, cudnn.benchmark)
         afterwards.callback(setattr, progress, "show_progress_bar", progress.show_progress_bar)
         gpus = range(torch.cuda.device_count()) if chosen.type == "cuda" else ()
         afterwards.enter_context(torch.random.fork_rng(gpus))
         torch.set_num_threads(n_threads)
+        torch.set_default_dtype(torch.float32)
         torch.set_flush_denormal(True)
         _set_cudnn(True, False)
         progress.show_progress_bar = show_progress

@@ -84,7 +84,7 @@ def scaled_weights(network: Network) -> dict[str, nn.Parameter]:
 
 def initialise(spec: NetworkSpec, init: str, seed: int) -> Network:
     """θ†: a network with its initial, unscaled weights, the same for every κ and objective."""
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # of the CPU alone: a caller may use a GPU
     network = build_network(spec)
     if init != "torch_default" and not network_entry(spec.name).own_init:
         draw = {"he_normal": _he_normal, "glorot": nn.init.xavier_uniform_}[init]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -33,27 +34,36 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     return check_own_table(dataset.name, raw)
 
 
-def _read_csv(dataset: str, path: Path, separator: str) -> pd.DataFrame:
+def _read_csv(dataset: str, path: Path, separator: str, texts: Collection[str]) -> pd.DataFrame:
     check_csv_text(dataset, path, separator)
     with warnings.catch_warnings():
         # By default, pandas takes a first field too many as an index, and shifts all columns; told
         # not to, it drops the last field with a warning.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            return pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+            return pd.read_csv(
+                path,
+                sep=separator,
+                low_memory=False,
+                index_col=False,
+                dtype=dict.fromkeys(texts, str),
+            )
         except pd.errors.ParserWarning as warning:
             raise ValueError("its rows have more fields than its header") from warning
 
 
-def read_table(dataset: str, path: Path) -> pd.DataFrame:
-    """A data frame from a CSV, TSV or Parquet file."""
+def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
+    """A data frame from a CSV, TSV or Parquet file.
+
+    The columns `texts` of a CSV or TSV are read as they are written: `01` stays `01`.
+    """
     suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
     suffix = suffixes[-1].lower() if suffixes else ""
     try:
         if suffix in PARQUET:
             return pd.read_parquet(path)
         if suffix in SEPARATORS:
-            return _read_csv(dataset, path, SEPARATORS[suffix])
+            return _read_csv(dataset, path, SEPARATORS[suffix], texts)
     except UserError:
         raise
     except Exception as error:  # damaged files fail in many ways

@@ -1,0 +1,247 @@
+"""The same rows in other forms: files, arrays, wider types, and whatever torch is set to around."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import torch
+
+from iunet import IUNetClassifier
+from iunet.errors import DataError
+from iunet.estimator.command import main
+from iunet.estimator.fast import FastClassifier
+from iunet.estimator.persistence import save_model
+
+SMALL = {
+    "width": 16,
+    "depth": 2,
+    "ratio": 2,
+    "supernet_epochs": 5,
+    "finetune_lr": 0.01,
+    "first_cycle_epochs": 3,
+    "cycles": 2,
+    "random_state": 0,
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """In a folder of its own, where the command's classifier is a small one."""
+    monkeypatch.chdir(tmp_path)
+    defaults = IUNetClassifier.__init__.__kwdefaults__
+    monkeypatch.setattr(IUNetClassifier.__init__, "__kwdefaults__", defaults | SMALL)
+    return tmp_path
+
+
+def classifier(**changes) -> IUNetClassifier:
+    return IUNetClassifier(**(SMALL | changes))
+
+
+def flags(n: int = 160) -> tuple[pd.DataFrame, np.ndarray]:
+    """A boolean that decides, and a number that does not."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"flag": rng.random(n) < 0.5, "noise": rng.normal(size=n)})
+    return frame, np.where(frame["flag"], "yes", "no")
+
+
+def test_a_file_of_one_row_is_read_as_the_file_that_was_fitted(here, capsys):
+    """Of `true` alone pandas makes a boolean, of `01` alone a number."""
+    rng = np.random.default_rng(0)
+    code = rng.choice(["01", "A2"], 200)
+    frame = pd.DataFrame({"flag": rng.choice(["true", "false", "unknown"], 200), "code": code})
+    frame["label"] = np.where((frame["flag"] == "true") | (code == "01"), "yes", "no")
+    frame.to_csv("data.csv", index=False)
+    assert main("fit data.csv --target label --out model".split()) == 0
+    model = IUNetClassifier.load("model")
+    for flag, code in (("true", "A2"), ("false", "01")):
+        (here / "one.csv").write_text(f"flag,code\n{flag},{code}\n")
+        capsys.readouterr()
+        assert main("predict model one.csv --probabilities".split()) == 0
+        told = pd.read_csv(io.StringIO(capsys.readouterr().out))
+        wanted = model.predict_proba(pd.DataFrame({"flag": [flag], "code": [code]}))
+        assert told["probability of yes"][0] == pytest.approx(wanted[0, 1], abs=1e-6)
+        assert told["prediction"][0] == "yes"
+
+
+def test_levels_that_a_reader_made_are_found_again_from_text(here):
+    """Fitted on booleans and on numbers that are categories, asked with their text."""
+    X, y = flags()
+    X["zip"] = np.where(X["flag"], 8001, 3012)
+    model = classifier(categorical_features=["zip"]).fit(X, y)
+    for texts in (("true", "false"), ("TRUE", "FALSE"), ("True", "False")):
+        as_text = X.assign(
+            flag=np.where(X["flag"], *texts), zip=X["zip"].map({8001: "08001", 3012: "3012.0"})
+        )
+        np.testing.assert_array_equal(model.predict_proba(as_text), model.predict_proba(X))
+
+
+def test_booleans_as_zeros_and_ones_in_any_container():
+    X, y = flags()
+    model = classifier().fit(X, y)
+    wanted = model.predict_proba(X)
+    assert (model.predict(X) == y).mean() > 0.95
+    numbers = X.astype({"flag": int})
+    for same in (numbers, X.to_numpy(float), X.to_numpy().tolist(), X.astype({"flag": "Int64"})):
+        np.testing.assert_array_equal(model.predict_proba(same), wanted)
+    with pytest.raises(ValueError, match="'flag' held booleans in fit, but row 3 holds '2' now"):
+        model.predict(numbers.assign(flag=[0, 1, 2] + [0] * (len(X) - 3)))
+    with_gap = X.assign(flag=[1.0, np.nan] + [0.0] * (len(X) - 2))
+    assert model.predict_proba(with_gap).shape == wanted.shape
+
+
+def test_the_fast_form_takes_what_the_classifier_takes():
+    X, y = flags()
+    array = X.to_numpy(float)
+    unnamed = classifier().fit(array, y)
+    fast = unnamed.fast()
+    wanted = unnamed.predict_proba(array)
+    for same in (array, pd.DataFrame(array), X.astype(float), array.tolist()):
+        np.testing.assert_allclose(fast.predict_proba(same), wanted, atol=1e-5)
+    with pytest.raises(DataError, match="X has 3 columns, but the model was fitted on 2"):
+        fast.predict(np.ones((2, 3)))
+    named = classifier().fit(X, y)
+    fast = named.fast()
+    for same in (X, X[["noise", "flag"]], pa.Table.from_pandas(X), array):
+        np.testing.assert_allclose(fast.predict_proba(same), named.predict_proba(X), atol=1e-5)
+    with pytest.raises(DataError, match="two columns named 'flag'"):
+        fast.predict(X.set_axis(["flag", "flag"], axis="columns"))
+
+
+def test_the_places_of_columns_are_in_the_compact_file(tmp_path):
+    pytest.importorskip("onnxruntime")
+    X, y = flags()
+    model = classifier().fit(X.to_numpy(float), y)
+    model.export(tmp_path)
+    fast = FastClassifier.load(tmp_path / "model.safetensors")
+    wanted = model.predict_proba(X.to_numpy(float))
+    np.testing.assert_allclose(fast.predict_proba(X.to_numpy(float)), wanted, atol=1e-5)
+    with pytest.raises(DataError, match="X has 1 columns"):
+        fast.predict(np.ones((2, 1)))
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "int64[pyarrow]"])
+def test_nullable_labels_keep_their_kind(kind):
+    X, y = flags()
+    labels = pd.Series(y == "yes").astype(int if kind != "boolean" else bool).astype(kind)
+    model = classifier().fit(X, labels)
+    assert model.classes_.dtype.kind == ("b" if kind == "boolean" else "i")
+    with pytest.raises(ValueError, match="missing labels"):
+        classifier().fit(X, labels.mask([True] + [False] * (len(X) - 1)))
+
+
+def test_large_nullable_labels_stay_apart():
+    X, y = flags()
+    labels = pd.Series(np.where(y == "yes", 2**60, 2**60 + 1)).astype("Int64")
+    assert classifier().fit(X, labels).classes_.tolist() == [2**60, 2**60 + 1]
+
+
+def test_missing_values_beside_numbers_in_objects_and_wide_floats():
+    X, y = flags()
+    X["mixed"] = pd.Series([1, pd.NA] * (len(X) // 2), dtype=object)
+    X["wide"] = np.linspace(0, 1, len(X)).astype(np.longdouble)
+    model = classifier().fit(X, y)
+    plain = X.assign(mixed=[1.0, np.nan] * (len(X) // 2), wide=X["wide"].astype(float))
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(plain))
+
+
+def test_what_torch_is_set_to_around_a_fit_does_not_matter():
+    X, y = flags()
+    wanted = classifier().fit(X, y).predict_proba(X)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        np.testing.assert_array_equal(classifier().fit(X, y).predict_proba(X), wanted)
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(before)
+    for around in (torch.no_grad(), torch.inference_mode(), torch.autocast("cpu", torch.bfloat16)):
+        with around:
+            np.testing.assert_array_equal(classifier().fit(X, y).predict_proba(X), wanted)
+
+
+def test_a_fit_on_a_cpu_does_not_seed_the_gpus(monkeypatch):
+    seeded = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeded.append)
+    X, y = flags()
+    classifier(device="cpu").fit(X, y)
+    assert seeded == []
+
+
+def test_consistency_depends_on_its_random_state():
+    X, y = flags()
+    model = classifier().fit(X, y)
+    found = [model.consistency(X, random_state=np.random.RandomState(s)) for s in (0, 0, 1, 2, 3)]
+    assert found[0] == found[1]
+    assert len({result["same"] for result in found}) > 1
+
+
+def test_an_identifier_is_named_in_a_warning():
+    X, y = flags()
+    X["mail"] = [f"customer-{i}@example.org" for i in range(len(X))]
+    with pytest.warns(UserWarning, match="Column 'mail' has 160 levels in 160 rows"):
+        classifier(max_categories=8).fit(X, y)
+
+
+# ---- files of models
+
+
+def test_all_forms_of_categorical_features_are_saved(tmp_path):
+    X, y = flags()
+    X["zip"] = np.where(X["flag"], 8001, 3012)
+    for i, chosen in enumerate([pd.Index(["zip"]), pd.Series(["zip"]), {"zip"}, range(2, 3)]):
+        model = classifier(categorical_features=chosen).fit(X, y)
+        model.save(tmp_path / f"model{i}")
+        again = IUNetClassifier.load(tmp_path / f"model{i}")
+        assert again.categorical_features == list(chosen)
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_link_to_a_model_stays_a_link(tmp_path):
+    X, y = flags()
+    model = classifier().fit(X, y)
+    model.save(tmp_path / "first")
+    (tmp_path / "link").symlink_to(tmp_path / "first")
+    save_model(classifier(random_state=1).fit(X, y), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "link"]
+    assert IUNetClassifier.load(tmp_path / "first").random_state == 1
+
+
+def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
+    X, y = flags()
+    classifier().fit(X, y).set_params(device="cuda").save("model")
+    X.to_csv("new.csv", index=False)
+    assert main("predict model new.csv --out told.csv".split()) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "fragment"),
+    [
+        ("fit data.csv --target label --out .", "in which this program runs"),
+        ("fit data.csv --target label --out /proc/x/m", "cannot be written to /proc/x/m"),
+        ("fit dates.parquet --target label --out m2", "label"),
+        ("fit bytes.parquet --target label --out m2", "label"),
+        ("predict model data.csv --out data.csv/x.csv", "data.csv"),
+        ("predict unnamed data.csv", "data.csv has 3 columns, but the model was fitted on an"),
+        ("export model --to data.csv", "data.csv"),
+        ("export model --to /proc/x", "/proc/x"),
+    ],
+)
+def test_what_the_user_can_put_right_ends_with_2(here, capsys, command, fragment):
+    X, y = flags()
+    X.assign(label=y).to_csv("data.csv", index=False)
+    days = pd.to_datetime(np.where(y == "yes", "2020-01-01", "2021-01-01"))
+    X.assign(label=days).to_parquet("dates.parquet")
+    X.assign(label=[label.encode() for label in y]).to_parquet("bytes.parquet")
+    if command.startswith(("predict", "export")):
+        pytest.importorskip("onnxruntime")
+        classifier().fit(X, y).save("model")
+        classifier().fit(X.to_numpy(float), y).save("unnamed")
+    assert main(command.split()) == 2
+    said = capsys.readouterr().err
+    assert fragment in said and "Traceback" not in said
+    assert not (here / "m2").exists()
