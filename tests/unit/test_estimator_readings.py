@@ -55,12 +55,12 @@ def test_a_file_of_one_row_is_read_as_the_file_that_was_fitted(here, capsys):
     frame = pd.DataFrame({"flag": rng.choice(["true", "false", "unknown"], 200), "code": code})
     frame["label"] = np.where((frame["flag"] == "true") | (code == "01"), "yes", "no")
     frame.to_csv("data.csv", index=False)
-    assert main("fit data.csv --target label --out model".split()) == 0
+    assert main(["fit", "data.csv", "--target", "label", "--out", "model"]) == 0
     model = IUNetClassifier.load("model")
     for flag, code in (("true", "A2"), ("false", "01")):
         (here / "one.csv").write_text(f"flag,code\n{flag},{code}\n")
         capsys.readouterr()
-        assert main("predict model one.csv --probabilities".split()) == 0
+        assert main(["predict", "model", "one.csv", "--probabilities"]) == 0
         told = pd.read_csv(io.StringIO(capsys.readouterr().out))
         wanted = model.predict_proba(pd.DataFrame({"flag": [flag], "code": [code]}))
         assert told["probability of yes"][0] == pytest.approx(wanted[0, 1], abs=1e-6)
@@ -215,7 +215,7 @@ def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
     X, y = flags()
     classifier().fit(X, y).set_params(device="cuda").save("model")
     X.to_csv("new.csv", index=False)
-    assert main("predict model new.csv --out told.csv".split()) == 0
+    assert main(["predict", "model", "new.csv", "--out", "told.csv"]) == 0
 
 
 @pytest.mark.parametrize(
