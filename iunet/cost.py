@@ -171,12 +171,17 @@ def main() -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), help="other than the config says")
     parser.add_argument("--remaining", action="store_true", help="leave out what is there already")
     arguments = parser.parse_args()
+    from snakemake.exceptions import MissingRuleException
+
     overlays = [Path(path).resolve() for path in arguments.configfile]
     for path in overlays:
         if not path.is_file():
             sys.exit(f"There is no config file {path}.")
     changes = {"device": arguments.device} if arguments.device else {}
-    workflow = load_workflow(overlays, arguments.targets, not arguments.remaining, changes)
+    try:
+        workflow = load_workflow(overlays, arguments.targets, not arguments.remaining, changes)
+    except MissingRuleException as error:
+        sys.exit(f"{error} To name a second overlay, repeat --configfile.")
     print(report(workflow))
 
 
