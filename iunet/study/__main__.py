@@ -21,6 +21,7 @@ from iunet.study.publish import publish, refresh
 PROJECT = Path(__file__).parents[2]
 OVERLAY = "config/cpu-study.yaml"
 PUBLISHED = PROJECT / "reports" / "cpu-study"
+FRONT_PAGE = PROJECT / "README.md"
 
 
 def read_config() -> dict[str, Any]:
@@ -96,9 +97,9 @@ def main() -> int:
     if arguments.command == "publish":
         if status := snakemake(arguments):
             return status
-        publish(PROJECT / config["results"], git_state(PROJECT)[0], PUBLISHED)
+        publish(PROJECT / config["results"], git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
     else:
-        refresh(PUBLISHED)
+        refresh(PUBLISHED, FRONT_PAGE)
     return 0
 
 

@@ -13,6 +13,7 @@ from iunet.machine.job_times import job_times
 from iunet.page.facts import environments
 from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
+from iunet.study.findings import findings
 from iunet.study.picture import draw
 from iunet.study.rows import read_rows
 from iunet.tables.effects import Effect
@@ -22,7 +23,7 @@ FORMS = (".csv", ".md", ".json")
 BLOCK = "<!-- {name}: made by `make publish`, not by hand -->\n{text}\n<!-- end of {name} -->"
 
 
-def publish(results: Path, commit: str | None, folder: Path) -> None:
+def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -> None:
     """Copy what readers want from `results` to `folder`, and bring its README up to date."""
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
@@ -39,13 +40,18 @@ def publish(results: Path, commit: str | None, folder: Path) -> None:
     rows = read_rows(folder / "runs.csv")
     draw(rows, folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, rows))
-    refresh(folder)
+    refresh(folder, front_page)
 
 
-def refresh(folder: Path) -> None:
-    """Write the parts of README.md that follow from runs.csv and the claims."""
-    path = folder / "README.md"
-    write_text(path, with_blocks(path.read_text(encoding="utf-8"), blocks(folder)))
+def refresh(folder: Path, front_page: Path) -> None:
+    """Write the parts of both READMEs that follow from runs.csv and the claims."""
+    parts = blocks(folder)
+    write_blocks(folder / "README.md", parts)
+    write_blocks(front_page, {"findings": parts["findings"]})
+
+
+def write_blocks(path: Path, parts: dict[str, str]) -> None:
+    write_text(path, with_blocks(path.read_text(encoding="utf-8"), parts, path))
 
 
 def blocks(folder: Path) -> dict[str, str]:
@@ -57,14 +63,15 @@ def blocks(folder: Path) -> dict[str, str]:
         "answers": answers_text(rows),
         "table 7": table7_text(rows),
         "progress": progress_text(rows),
+        "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(findings(rows), start=1)),
     }
 
 
-def with_blocks(text: str, parts: dict[str, str]) -> str:
+def with_blocks(text: str, parts: dict[str, str], path: Path) -> str:
     for name, part in parts.items():
         pattern = re.compile(rf"<!-- {name}:.*?<!-- end of {name} -->", re.DOTALL)
         if len(pattern.findall(text)) != 1:
-            raise UserError(f"The study's README.md needs one block '<!-- {name}: … -->'.")
+            raise UserError(f"{path} needs one block '<!-- {name}: … -->'.")
         block = BLOCK.format(name=name, text=part)
         text = pattern.sub(lambda _, block=block: block, text)
     return text

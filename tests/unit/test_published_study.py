@@ -38,8 +38,17 @@ def test_tables_and_claims_are_those_of_the_rows(tmp_path):
 
 
 def test_the_readmes_numbers_are_those_of_the_rows():
-    text = (STUDY / "README.md").read_text(encoding="utf-8")
-    assert with_blocks(text, blocks(STUDY)) == text
+    parts = blocks(STUDY)
+    of_front_page = {"findings": parts["findings"]}
+    for path, made in ((STUDY / "README.md", parts), (ROOT / "README.md", of_front_page)):
+        text = path.read_text(encoding="utf-8")
+        assert with_blocks(text, made, path) == text, path
+
+
+def test_the_page_is_small_and_of_the_same_rows():
+    page = (STUDY / "index.html").read_bytes()
+    assert len(page) < 3_000_000
+    assert b"IUNET" in page and b"not run" in page
 
 
 def test_a_clone_asks_for_what_is_not_published_only(tmp_path):

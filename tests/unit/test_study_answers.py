@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import lzma
 import os
+from pathlib import Path
 
 import pytest
 
 from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
 from iunet.study.archive import pack, unpack
+from iunet.study.findings import findings
 from iunet.study.picture import differences, draw
 from iunet.study.publish import answers_text, with_blocks
 from iunet.study.rows import COLUMNS
@@ -135,10 +137,29 @@ def test_a_damaged_archive_is_refused_by_name(tmp_path):
 
 def test_blocks_are_replaced_and_the_rest_stays():
     text = "Before.\n<!-- claims: old -->\nold\n<!-- end of claims -->\nAfter.\n"
-    new = with_blocks(text, {"claims": "| new |"})
+    path, parts = Path("README.md"), {"claims": "| new |"}
+    new = with_blocks(text, parts, path)
     assert new.startswith("Before.\n<!-- claims:") and new.endswith(
         "<!-- end of claims -->\nAfter.\n"
     )
-    assert "| new |" in new and "old" not in new and with_blocks(new, {"claims": "| new |"}) == new
-    with pytest.raises(UserError, match="needs one block '<!-- answers"):
-        with_blocks(text, {"answers": ""})
+    assert "| new |" in new and "old" not in new and with_blocks(new, parts, path) == new
+    with pytest.raises(UserError, match=r"README\.md needs one block '<!-- answers"):
+        with_blocks(text, {"answers": ""}, path)
+
+
+# ---- findings
+
+
+def test_findings_follow_from_the_intervals():
+    def said(difference: float) -> list[str]:
+        methods = {"omp": 0.0, "dense": 0.0, "iunet": difference}
+        rows = []
+        for i, dataset in enumerate("abcdef"):
+            for method, gain in methods.items():
+                rows += [row(dataset, method, s, 70 + gain + 0.1 * i + 0.01 * s) for s in (0, 1, 2)]
+        return findings(rows)
+
+    (better,) = said(5.0)
+    assert better.startswith("**IUNET is better than OMP and better than the dense network")
+    assert "+5.0 points [" in better and "6 tables, 3 seeds" in better
+    assert "worse than OMP" in said(-5.0)[0] and "not told apart from OMP" in said(0.0)[0]

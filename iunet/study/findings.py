@@ -1,0 +1,83 @@
+"""The findings of a study in plain words, with numbers from runs.csv: the front page's lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iunet.study.answers import compare, sample
+from iunet.tables.effects import Effect
+
+Row = dict[str, Any]
+KINDS = {"tabular": ("tables", "balanced accuracy"), "vision": ("images", "accuracy")}
+
+
+def findings(rows: list[Row]) -> list[str]:
+    """What is compared is fixed; better, worse or not told apart follows from the intervals."""
+    lines = [line for kind in KINDS if (line := against_rivals(rows, kind))]
+    return [*lines, *filter(None, (larger_step(rows), weights_and_pruning(rows)))]
+
+
+def against_rivals(rows: list[Row], kind: str) -> str | None:
+    omp, dense = (compare(rows, kind, "iunet", rival) for rival in ("omp", "dense"))
+    if omp is None or dense is None:
+        return None
+    name, metric = KINDS[kind]
+    text = (
+        f"**IUNET is {beside(omp)} OMP and {beside(dense)} the dense network on {name}**: "
+        f"{points(omp)} and {points(dense)} of {metric}, {over(omp, name)}."
+    )
+    if len(omp.datasets) > 1:
+        ours, theirs = (sample(rows, kind, method) for method in ("iunet", "omp"))
+        each = {d: _mean(ours[d]) - _mean(theirs[d]) for d in omp.datasets}
+        most = max(each, key=lambda d: abs(each[d]))
+        others = [value for name, value in each.items() if name != most]
+        text += f" {most} alone has {each[most]:+.1f}; the others {_mean(others):+.1f} in the mean."
+    return text
+
+
+def larger_step(rows: list[Row]) -> str | None:
+    step = compare(rows, "tabular", "omp_lr16", "iunet")
+    pis = compare(rows, "tabular", "iunet", "iunet_no_pis")
+    if step is None or pis is None:
+        return None
+    return (
+        f"**A larger step in place of PIS and ILO.** IUNET is {beside(pis)} itself without PIS "
+        f"({points(pis)}); OMP, which has neither, is {beside(step)} IUNET once its first training "
+        f"takes steps 16 times as large ({points(step)}; {over(step, 'tables')})."
+    )
+
+
+def weights_and_pruning(rows: list[Row]) -> str | None:
+    trained = compare(rows, "tabular", "iunet_no_reinit", "iunet")
+    whole = compare(rows, "tabular", "iunet_no_prune", "iunet")
+    shuffled = compare(rows, "tabular", "iunet", "iunet_shuffled")
+    if trained is None or whole is None or shuffled is None:
+        return None
+    return (
+        f"**Mask, weights, pruning.** IUNET is {beside(shuffled)} its mask shuffled within each "
+        f"layer ({points(shuffled)}). Going on from the trained weights in place of θ† is "
+        f"{beside(trained)} IUNET ({points(trained)}), and the supernetwork, not pruned at all, "
+        f"is {beside(whole)} it ({points(whole)}; {over(whole, 'tables')})."
+    )
+
+
+def beside(found: Effect) -> str:
+    if found.low is None or found.low <= 0 <= found.high:
+        return "not told apart from"
+    return "better than" if found.mean > 0 else "worse than"
+
+
+def points(found: Effect) -> str:
+    interval = "" if found.low is None else f" [{found.low:+.1f}, {found.high:+.1f}]"
+    return f"{found.mean:+.1f} points{interval}"
+
+
+def over(found: Effect, name: str) -> str:
+    sets = len(found.datasets)
+    which = f"{sets} {name}" if sets > 1 else found.datasets[0]
+    return f"{which}, {found.seeds} seeds"
+
+
+def _mean(values: Any) -> float:
+    numbers = list(values.values()) if isinstance(values, dict) else list(values)
+    return sum(numbers) / len(numbers)
