@@ -7,9 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.machine.job_times import job_times
+from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
@@ -19,7 +22,7 @@ from iunet.study.rows import read_rows
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
-FORMS = (".csv", ".md", ".json")
+FORMS = (".csv", ".json")
 BLOCK = "<!-- {name}: made by `make publish`, not by hand -->\n{text}\n<!-- end of {name} -->"
 
 
@@ -28,12 +31,15 @@ def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
             raise UserError(f"{results / needed} is not there: the study's page was not made yet.")
-    for kind, endings in (("tables", FORMS), ("figures", (".png",))):
+    for kind in ("tables", "figures"):
         shutil.rmtree(folder / kind, ignore_errors=True)
         (folder / kind).mkdir()
-        for path in sorted((results / kind).iterdir()):
-            if path.suffix in endings:
-                shutil.copyfile(path, folder / kind / path.name)
+    for path in sorted((results / "tables").iterdir()):
+        if path.suffix in FORMS:
+            shutil.copyfile(path, folder / "tables" / path.name)
+    for path in sorted((results / "figures").glob("*.png")):
+        with Image.open(path) as image:
+            (folder / "figures" / f"{path.stem}.webp").write_bytes(lossless_webp(image))
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
