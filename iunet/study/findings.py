@@ -12,7 +12,7 @@ KINDS = {"tabular": ("tables", "balanced accuracy"), "vision": ("images", "accur
 
 
 def findings(rows: list[Row]) -> list[str]:
-    """What is compared is fixed; better, worse or not told apart follows from the intervals."""
+    """What is compared is fixed; better, worse or neither follows from the intervals."""
     lines = [line for kind in KINDS if (line := against_rivals(rows, kind))]
     return [*lines, *filter(None, (larger_step(rows), weights_and_pruning(rows)))]
 
@@ -22,8 +22,9 @@ def against_rivals(rows: list[Row], kind: str) -> str | None:
     if omp is None or dense is None:
         return None
     name, metric = KINDS[kind]
+    again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
     text = (
-        f"**IUNET is {beside(omp)} OMP and {beside(dense)} the dense network on {name}**: "
+        f"**IUNET is {beside(omp)} OMP and {again}the dense network on {name}**: "
         f"{points(omp)} and {points(dense)} of {metric}, {over(omp, name)}."
     )
     if len(omp.datasets) > 1:
@@ -63,7 +64,7 @@ def weights_and_pruning(rows: list[Row]) -> str | None:
 
 def beside(found: Effect) -> str:
     if found.low is None or found.low <= 0 <= found.high:
-        return "not told apart from"
+        return "not distinguishable from"
     return "better than" if found.mean > 0 else "worse than"
 
 

@@ -160,6 +160,6 @@ def test_findings_follow_from_the_intervals():
         return findings(rows)
 
     (better,) = said(5.0)
-    assert better.startswith("**IUNET is better than OMP and better than the dense network")
+    assert better.startswith("**IUNET is better than OMP and the dense network")
     assert "+5.0 points [" in better and "6 tables, 3 seeds" in better
-    assert "worse than OMP" in said(-5.0)[0] and "not told apart from OMP" in said(0.0)[0]
+    assert "worse than OMP" in said(-5.0)[0] and "not distinguishable from OMP" in said(0.0)[0]
