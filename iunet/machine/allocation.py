@@ -27,15 +27,27 @@ def cores() -> int:
 
 def memory_mb() -> int:
     """Of the Slurm job that this process runs in, else the machine's. (Slurm's 0 means all.)"""
-    if os.environ.get("SLURM_MEM_PER_NODE", "0") not in ("", "0"):
-        return int(os.environ["SLURM_MEM_PER_NODE"])
-    if os.environ.get("SLURM_MEM_PER_CPU", "0") not in ("", "0"):
-        return int(os.environ["SLURM_MEM_PER_CPU"]) * cores()
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    given = (
+        _number("SLURM_MEM_PER_NODE"),
+        _number("SLURM_MEM_PER_CPU") * cores(),
+        _number("SLURM_MEM_PER_GPU") * _number("SLURM_GPUS_ON_NODE"),
+    )
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return next(filter(None, given), machine)
+
+
+def _number(name: str) -> int:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else 0
 
 
 def in_slurm_job() -> bool:
     return "SLURM_JOB_ID" in os.environ
+
+
+def restarts() -> int:
+    """How often Slurm has put this process's job back into the queue."""
+    return _number("SLURM_RESTART_COUNT")
 
 
 if __name__ == "__main__":

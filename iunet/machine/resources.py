@@ -12,8 +12,9 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
     memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
               the ensemble's members) + activations of a batch
 
-A job asks for MARGIN times that and a few minutes, times its attempt: a job that was killed for
-time or memory comes back with twice as much, and training goes on from its checkpoint.
+A job asks for MARGIN times that and a few minutes, times its attempt (iunet/runs/costs.py): a job
+that was killed for time or memory comes back with twice as much, and training goes on from its
+checkpoint.
 
 The speeds are constants (iunet/machine/speeds.py), or what `make calibrate` has measured here.
 """
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 MARGIN = 3  # time asked for over time estimated: other processors, file systems, neighbours
 MEMORY_MARGIN = 1.5
+MOST_MEMORY = 4  # times that of the first attempt
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
 # Stages that save what they have before their time is up and go on in the next job
@@ -58,13 +60,16 @@ class Cost:
 
 
 def asked_mem_mb(cost: Cost, attempt: int) -> int:
-    """Rounded up to 100, so that a scheduler sees few different sizes."""
-    return attempt * 100 * math.ceil(MEMORY_MARGIN * cost.mem_mb / 100)
+    """Rounded up to 100, so that a scheduler sees few different sizes.
+
+    Where jobs may not go back into the queue, attempts only continue them: there may be many.
+    """
+    return min(attempt, MOST_MEMORY) * 100 * math.ceil(MEMORY_MARGIN * cost.mem_mb / 100)
 
 
-def asked_minutes(cost: Cost, attempt: int, limit: float = math.inf) -> int:
-    """Never more than `limit`: what takes longer goes on in the next job (RESUMED)."""
-    return min(limit, attempt * (MINUTES + math.ceil(MARGIN * cost.seconds / 60)))
+def asked_minutes(cost: Cost) -> int:
+    """Of the first attempt."""
+    return MINUTES + math.ceil(MARGIN * cost.seconds / 60)
 
 
 # ---- stages
@@ -142,12 +147,6 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
 
 
 SMALL_S, LARGE_S = 5 * 60, 60 * 60
-PARCELS = 2  # of a group that the slurm profile sends as one (group-components)
-
-
-def fits_a_job(minutes: dict[str, float], limit: float) -> set[str]:
-    """The size classes whose parcels, sent several at once, ask for no more than a job may."""
-    return {size for size, asked in minutes.items() if PARCELS * asked <= limit}
 
 
 def size_class(supernet: Cost, finetune: Cost, fits: Container[str] = ("small", "medium")) -> str:
@@ -177,6 +176,7 @@ GROUPS = {  # size → rule → group; jobs of one group that depend on each oth
     },
     "large": {"initialise": "initials", "prune": "cut", "finetune": "cut"},
 }  # fmt: skip
+SPLIT_GROUPS = dict.fromkeys(("split_table", "split_images"), "splits")
 
 
 # ---- tuned baselines

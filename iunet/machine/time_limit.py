@@ -23,6 +23,7 @@ from iunet.machine.allocation import was_sent
 
 log = logging.getLogger(__name__)
 MARGIN_S, MARGIN_SHARE = 120, 0.1  # before the limit, or a tenth of a short one
+ANSWER_S = 45  # that Slurm may take: twice that is within MARGIN_S
 WHOLE = 0.5  # a piece of work that had this share of the limit had the whole of it, in effect
 
 
@@ -107,16 +108,31 @@ class Alarm:
 def put_back(limit: TimeLimit, what: str) -> NoReturn:
     """Put this job back into the queue and wait for its end; `what` says what is saved."""
     log.info("%s; the job's limit of %.0f min is near: back into the queue", what, limit.minutes)
-    answer = subprocess.run(
-        ["scontrol", "requeue", limit.job], capture_output=True, text=True, timeout=60
-    )
-    if answer.returncode == 0:
+    reason = _requeue(limit.job)
+    if reason is None:
         _wait_for_the_end()
     raise UserError(
         f"{what}, and the job's limit of {limit.minutes:.0f} minutes is near. Slurm did not put it "
-        f"back into the queue ({one_line(Exception(answer.stderr))}), so it ends here and goes on "
-        "when it is started again: call snakemake with a higher --retries, or start it again."
+        f"back into the queue ({reason}), so it ends here and goes on when it is started again: "
+        "call snakemake with a higher --retries, or start it again."
     )
+
+
+def _requeue(job: str) -> str | None:
+    """Why Slurm does not put the job back, if it does not."""
+    reason = None
+    for _ in range(2):  # a busy Slurm may answer when it is asked again
+        try:
+            answer = subprocess.run(
+                ["scontrol", "requeue", job], capture_output=True, text=True, timeout=ANSWER_S
+            )
+        except subprocess.TimeoutExpired as error:
+            reason = one_line(error)
+        except OSError as error:
+            return one_line(error)
+        else:
+            return None if answer.returncode == 0 else one_line(Exception(answer.stderr))
+    return reason
 
 
 def _wait_for_the_end() -> NoReturn:

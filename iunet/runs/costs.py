@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
@@ -12,7 +16,17 @@ from iunet.machine.resources import Cost
 from iunet.networks.catalog import network_entry
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark
-from iunet.runs.names import base_network
+from iunet.runs.names import DENSE, CutName, base_network
+
+EXAMPLES = (("kappa0.25-ilo", None), ("kappa0.25-ilo", "ratio8"), (DENSE, None))
+
+
+@dataclass(frozen=True)
+class Parcels:
+    """How the jobs of a network, or learner, on a data set are sent to a scheduler."""
+
+    groups: dict[str, str]  # of each rule
+    minutes: dict[str, int]  # at first, of the jobs of a group that depend on each other, at most
 
 
 class Costs:
@@ -22,7 +36,8 @@ class Costs:
         self.bench, self.config = bench, bench.config
         names = {*self.config["networks"], *LEARNERS}
         self.devices = {name: device_of(self.config, name) for name in names}
-        self._sizes: dict[tuple[str, str], str] = {}
+        self.components: dict[str, int] = {}  # parcels that are sent as one (group-components)
+        self._parcels: dict[tuple[str, str | None], Parcels] = {}
         self._limit = self.config["cluster"]["max_minutes"]
 
     def of(self, stage: str, point: Any) -> Cost | None:
@@ -84,44 +99,89 @@ class Costs:
         return resources.tune_cost(budget["trials"], trial, budget["minutes"], workers)
 
     def minutes(self, stage: str, point: Any, attempt: int) -> int:
-        """That a job asks for. A fine-tuning leaves time for the mask that is made in its job."""
-        cost, limit = self.of(stage, point), self._limit
-        if stage == "finetune":
-            prune = self.of("prune", point)
-            limit = max(limit // 2, limit - resources.asked_minutes(prune, 1))
-        again = 1 if stage in resources.RESUMED else attempt
-        return resources.asked_minutes(cost, again, limit)
+        """That a job asks for: more with each attempt, but never more than a job may.
+
+        A training or study by itself goes on where it was, so that its time need not grow. In a
+        group it may have met the limit because of the others, which are made again.
+        """
+        asked = resources.asked_minutes(self.of(stage, point))
+        if self.group(stage, point):
+            growth = min(attempt, self._room(stage, point))
+        else:
+            growth = 1 if stage in resources.RESUMED else attempt
+        return min(self._limit, math.floor(growth * asked))
 
     def group(self, stage: str, point: Any) -> str | None:
-        """Which jobs a scheduler gets as one (docs/cluster.md)."""
-        if stage in resources.TUNED_GROUPS:
-            return resources.TUNED_GROUPS[stage]
-        key = (point.dataset, point.network)
-        if key not in self._sizes:
-            self._sizes[key] = self._size_class(*key)
-        return resources.GROUPS[self._sizes[key]].get(stage)
+        """Which jobs a scheduler gets as one (docs/cluster.md); None for a job by itself."""
+        group = self._parcels_of(point).groups.get(stage)
+        return group if group and self._room(stage, point) >= 1 else None
 
-    def _size_class(self, dataset: str, network: str) -> str:
+    def _room(self, stage: str, point: Any) -> float:
+        """How often the minutes of a submission, a group's parcels, fit into what a job may ask."""
+        parcels = self._parcels_of(point)
+        group = parcels.groups[stage]
+        return self._limit / (self.components.get(group, 1) * parcels.minutes[group])
+
+    def _parcels_of(self, point: Any) -> Parcels:
+        name = getattr(point, "network", None) or getattr(point, "learner", None)
+        key = (point.dataset, name)
+        if key not in self._parcels:
+            self._parcels[key] = self._new_parcels(point.dataset, name)
+        return self._parcels[key]
+
+    def _new_parcels(self, dataset: str, name: str | None) -> Parcels:
+        def asked(*stages: str, **more: str) -> int:
+            point = SimpleNamespace(dataset=dataset, seed=0, **more)
+            return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
+
+        if name is None:
+            return Parcels(resources.SPLIT_GROUPS, {"splits": asked("split")})
+        if name in LEARNERS:
+            minutes = {"tuned": asked("refit", "evaluate_tuned", learner=name)}
+            return Parcels(resources.TUNED_GROUPS, minutes)
+        runs = [(run, cut) for *place, run, cut in self.bench.runs if place == [dataset, name]]
+        initial, seed, dense, of_mask = asked("initialise", network=name), 0, 0, Counter()
+        for run, cut in runs or EXAMPLES:
+            if cut is not None:
+                mask, options = CutName.parse(cut).folder, CutName.parse(cut).options
+                place = {"network": name, "supernet": run, "cut": mask, "options": options}
+                of_mask[run, mask] += asked("prune", "finetune", "evaluate", **place)
+            elif run.startswith(DENSE):
+                one = asked("train_dense", "evaluate_dense", network=name, dense=run)
+                seed, dense = seed + initial + one, max(dense, one)
+            else:
+                stages = ("supernet", "decoder", "evaluate_supernet")
+                seed += initial + asked(*stages, network=name, supernet=run)
+        # Masks of other seeds make one parcel of all seeds.
+        linked = any(cut is not None and "other_seed" in cut for _, cut in runs)
+        cut = max(of_mask.values(), default=0)
+        minutes = {
+            "small": (seed + of_mask.total()) * (len(self.bench.seeds) if linked else 1),
+            "initials": initial,
+            "dense": dense,
+            "cuts": cut,
+            "cut": cut,  # and less, without its evaluations
+        }
+        return Parcels(resources.GROUPS[self._size_class(dataset, name, minutes)], minutes)
+
+    def _size_class(self, dataset: str, network: str, minutes: dict[str, int]) -> str:
         """small, medium or large: how the jobs of a network on a data set are submitted.
 
         Jobs of a group run one after the other, so many of them are no small parcel, however short
-        each is. (Masks of other seeds make one parcel of all seeds.)
+        each is.
         """
         data = self._data(dataset)
         size = self._network(network, data)
         finetune = settings.finetune_defaults(self.config, settings.network_kind(network))
         supernet = settings.supernet_defaults(self.config) | {"objective": "ilo"}
         device = self.devices[base_network(network)]
-        costs = (
+        fits = {
+            size_class
+            for size_class, group in (("small", "small"), ("medium", "cuts"))
+            if self.components.get(group, 1) * minutes[group] <= self._limit
+        }
+        return resources.size_class(
             resources.supernet_cost(data, size, supernet, device),
             resources.finetune_cost(data, size, finetune, device),
+            fits,
         )
-        runs = [run for *place, _, run in self.bench.runs if place == [dataset, network]]
-        cuts = [run for run in runs if run is not None]
-        linked = any("other_seed" in cut for cut in cuts)
-        supernet_min, finetune_min = (resources.asked_minutes(cost, 1) for cost in costs)
-        cut_min = finetune_min + 2 * resources.asked_minutes(Cost(60, 0), 1)  # mask, evaluation
-        a_seed = (len(runs) - len(cuts)) * supernet_min + len(cuts) * cut_min
-        parcels = {"small": a_seed * (len(self.bench.seeds) if linked else 1), "medium": cut_min}
-        fits = resources.fits_a_job(parcels, self._limit)
-        return resources.size_class(*costs, fits)

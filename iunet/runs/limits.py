@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,13 +9,8 @@ from iunet.errors import UserError
 from iunet.runs.costs import Costs
 from iunet.runs.settings import Config, learner_threads
 
-TIMES = 2  # the memory of this machine; an estimate below may be wrong, one above is not
+TIMES = 2  # the memory there is; an estimate below may be wrong, one above is not
 LONG_S = 7 * 24 * 3600  # of one job
-
-
-def memory_mb() -> float:
-    """Of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
 
 
 def check_threads(config: Config, cores: int, learners: Iterable[str], trains: bool) -> None:
@@ -49,8 +43,8 @@ def check_sizes(jobs: Iterable[tuple[str, Any]], costs: Costs, memory: float) ->
         what = f"The job {rule} of {network} on '{point.dataset}'"
         if cost and cost.mem_mb > TIMES * memory:
             raise UserError(
-                f"{what} needs about {cost.mem_mb / 1024:.0f} GiB of memory, but this machine has "
-                f"{memory / 1024:.0f} GiB. Make the network smaller (the config key "
+                f"{what} needs about {cost.mem_mb / 1024:.0f} GiB of memory, but there are "
+                f"{memory / 1024:.0f} GiB here. Make the network smaller (the config key "
                 f"'networks.{network.partition('-')[0]}'), or run it elsewhere."
             )
         if cost and cost.seconds > LONG_S:

@@ -98,6 +98,7 @@ def test_config(unchanged, name):
 
 def test_what_no_job_needs_is_no_reason_to_stop(unchanged, monkeypatch):
     """Threads and memory are asked of trainings, and a long time is told and no more."""
+    from iunet.machine import allocation
     from iunet.runs import limits
 
     changes = {"train": {"threads": 4096}, "networks": {"mlp_tab": {"width": 2_000_000}}}
@@ -106,7 +107,7 @@ def test_what_no_job_needs_is_no_reason_to_stop(unchanged, monkeypatch):
     monkeypatch.setattr(limits, "LONG_S", 1)
     workflow = plan(unchanged, SUPERNET, configfiles=("config/test.yaml",)).workflow
     jobs = [(job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs()]
-    told = limits.check_sizes(jobs, workflow.globals["COSTS"], limits.memory_mb())
+    told = limits.check_sizes(jobs, workflow.globals["COSTS"], allocation.memory_mb())
     assert any("supernet of mlp_tab on 'wine' will take about" in sentence for sentence in told)
     with pytest.raises(UserError, match="of mlp_tab on 'wine' needs about"):
         limits.check_sizes(jobs, workflow.globals["COSTS"], memory=10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -14,7 +15,9 @@ from conftest import TEST_CONFIG, Workdir
 from planning import load
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
+from snakemake.resources import GroupResources
 
+from iunet.cost import load_workflow
 from iunet.machine import device, gpu_slot
 from iunet.runs import paths
 from iunet.runs.versions import closure, imports_of
@@ -22,6 +25,7 @@ from iunet.tables.catalog import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 SUPERNET = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+SLURM_PROFILE = ("--profile", str(ROOT / "profiles" / "slurm"))
 RULES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
 
 
@@ -272,11 +276,17 @@ def test_an_allocation_of_the_users_limits_cores_and_memory(folder, monkeypatch)
 # ---- with a scheduler
 
 
-def scheduled(folder: Workdir, *executor: str):
-    """The workflow as with a number of jobs (`--jobs`), and the executor if it is named."""
+def scheduled(folder: Workdir, *executor: str, threads: bool | None = None):
+    """The workflow as with a number of jobs (`--jobs`), and the executor if it is named.
+
+    For a dry run `threads` is what Snakemake leaves of the executor that was asked for.
+    """
+    from snakemake.settings.types import ExecutionSettings
     from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
     workflow = load(folder.path, ("config/test.yaml",), nodes=10)
+    if threads is not None:
+        workflow.execution_settings = ExecutionSettings(use_threads=threads)
     for name in executor:
         workflow._executor_plugin = ExecutorPluginRegistry().get_plugin(name)
         workflow.globals["settle_machine"]()
@@ -286,8 +296,20 @@ def scheduled(folder: Workdir, *executor: str):
 def test_a_study_has_several_workers_with_a_scheduler(folder):
     assert scheduled(folder) == scheduled(folder, "slurm") == (False, 8)
     assert scheduled(folder, "local") == (True, 1)  # --cores 4 --jobs 10
+    for plan_only in ("dryrun", "touch"):
+        assert scheduled(folder, plan_only, threads=True) == (False, 8)
+        assert scheduled(folder, plan_only, threads=False) == (True, 1)
     workflow = load(folder.path, ("config/test.yaml",))
     assert workflow.globals["config"]["tuning"]["workers"] == 1
+
+
+def test_a_dry_run_plans_what_the_run_would_do(folder):
+    """`--cores 4 --jobs 10` is no scheduler, with -n as without."""
+    table = "results/test/tables/table7.csv"
+    here = folder.plan(table).counts["tune"]
+    for more, jobs in ((("--cores", "4", "--jobs", "10"), here), (SLURM_PROFILE, 8 * here)):
+        said = folder.snakemake(table, "-n", *more, *TEST_CONFIG).stdout
+        assert int(re.search(r"^tune +(\d+)$", said, re.M)[1]) == jobs
 
 
 def test_no_job_asks_for_more_than_the_limit(folder):
@@ -295,6 +317,53 @@ def test_no_job_asks_for_more_than_the_limit(folder):
     study = {"dataset": "dionis", "learner": "mlp_c", "study": "tuning", "worker": "0"}
     asked = workflow.globals["job_resources"]("tune")["runtime"]
     assert [asked(Wildcards(fromdict=study), attempt) for attempt in (1, 2)] == [600, 600]
+
+
+@pytest.mark.parametrize("wanted", ["cpu", "cuda"])
+def test_no_group_asks_for_more_than_a_job_may_or_for_several_gpus(folder, wanted):
+    """Small, medium and large data, cuts that share a mask, refits; at each attempt."""
+    datasets = ["credit-g", "adult", "dionis", "click-prediction", "skin-segmentation"]
+    changes = {
+        "device": wanted,
+        "seeds": [0, 1],
+        "datasets": {"tabular": datasets},
+        "tables": {
+            "table1": {"datasets": ["cifar10"]},
+            "table7": {"methods": ["omp", "iunet", "mlp_c"]},
+        },
+    }
+    targets = [f"results/tables/table{n}.csv" for n in (1, 7)]
+    with contextlib.chdir(folder.path):
+        workflow = load_workflow([], targets, forced=True, changes=changes)
+    dag = workflow.dag
+    groups = {dag.get_job_group(job) for job in dag.needrun_jobs()} - {None}
+    assert {job.group for group in groups for job in group} >= {"small", "cuts", "tuned", "splits"}
+    gpus = set()
+    for group in groups:
+        group.finalize()
+        for attempt in (1, 2, 4):
+            for job in group:
+                job.attempt = attempt
+            for cores in (1, 8):  # with eight, jobs may run side by side
+                workflow.register_resource("_cores", cores)
+                asked = GroupResources.basic_layered(
+                    group.toposorted, workflow.global_resources, run_local=False
+                )
+                assert asked["runtime"] <= 1440, (attempt, group)
+                gpus.add(asked.get("gpu", 0))
+    assert gpus == ({0, 1} if wanted == "cuda" else {0})
+
+
+def test_the_time_of_a_group_grows_also_for_what_resumes(folder):
+    workflow = load(folder.path, (), {"device": "cpu"}, nodes=10)
+    costs = workflow.globals["COSTS"]
+    run = {"dataset": "credit-g", "network": "mlp_tab", "supernet": "kappa1-sup", "seed": "0"}
+    point = Wildcards(fromdict=run)
+    asked = [costs.minutes("supernet", point, attempt) for attempt in (1, 2)]
+    assert costs.group("supernet", point) == "small" and asked[1] == 2 * asked[0]
+    costs.components = {"small": 1000}  # that many fit into no job
+    assert costs.group("supernet", point) is None
+    assert costs.minutes("supernet", point, 2) == asked[0]
 
 
 def _value(resource) -> int:
@@ -312,7 +381,7 @@ def test_cuda_without_a_gpu_is_refused_before_the_start(workdir):
 
 @pytest.mark.parametrize(
     ("target", "more"),
-    [("download_all", ()), (SUPERNET, ("--profile", str(ROOT / "profiles" / "slurm")))],
+    [("download_all", ()), (SUPERNET, SLURM_PROFILE)],
     ids=["download", "for a cluster"],
 )
 def test_a_login_node_without_a_gpu_downloads_and_plans(workdir, target, more):
@@ -329,7 +398,6 @@ def test_no_slurm_on_this_machine(workdir, monkeypatch, tmp_path):
                 (tmp_path / "bin" / name).symlink_to(Path(where) / name)
                 break
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    profile = ("--profile", str(ROOT / "profiles" / "slurm"))
-    output = workdir.fail("results/test/tables/table7.csv", *profile, *TEST_CONFIG)
+    output = workdir.fail("results/test/tables/table7.csv", *SLURM_PROFILE, *TEST_CONFIG)
     assert "sends jobs to Slurm, but this machine has no sbatch" in output
     assert "Traceback" not in output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -142,8 +143,8 @@ def test_fewer_threads_than_asked_for_are_refused():
 
 
 def test_inside_a_slurm_job_cores_and_memory_are_its_own(monkeypatch):
-    for name in ("SLURM_CPUS_ON_NODE", "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("SLURM_")]:
+        monkeypatch.delenv(name)
     whole = allocation.memory_mb()
     monkeypatch.setenv("SLURM_CPUS_ON_NODE", "3")
     monkeypatch.setenv("SLURM_MEM_PER_CPU", "2000")
@@ -153,6 +154,9 @@ def test_inside_a_slurm_job_cores_and_memory_are_its_own(monkeypatch):
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "0")  # all of the node
     monkeypatch.delenv("SLURM_MEM_PER_CPU")
     assert allocation.memory_mb() == whole
+    monkeypatch.setenv("SLURM_MEM_PER_GPU", "7000")
+    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "2")
+    assert allocation.memory_mb() == 14_000
 
 
 # ---- TF32, Adam's steps, histograms, the compiler

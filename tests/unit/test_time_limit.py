@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import time
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +44,7 @@ def tools(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "17")
     monkeypatch.setenv(SENT, "1")
+    monkeypatch.delenv("SLURM_RESTART_COUNT", raising=False)
 
     def ended():
         raise PutBack
@@ -105,6 +107,23 @@ def test_where_slurm_puts_no_job_back(tools, monkeypatch):
     with pytest.raises(UserError, match="Half is saved, and the job's limit of 2 minutes is near"):
         time_limit.put_back(TimeLimit("17", 0, 100), "Half is saved")
     assert tools.read_text() == "requeue 17\n"
+
+
+@pytest.mark.parametrize("fault", ["missing", "slow", "slow once"])
+def test_where_slurm_does_not_answer(tools, monkeypatch, tmp_path, fault):
+    def run(command, **_):
+        tools.open("a").write("asked\n")
+        if fault == "missing":
+            raise FileNotFoundError("No such file or directory: 'scontrol'")
+        if fault == "slow" or tools.read_text().count("asked") == 1:
+            raise subprocess.TimeoutExpired(command, 60)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(time_limit.subprocess, "run", run)
+    expected, said = (PutBack, None) if fault == "slow once" else (UserError, "did not put it back")
+    with pytest.raises(expected, match=said):
+        time_limit.put_back(TimeLimit("17", 0, 100), "Half is saved")
+    assert tools.read_text().count("asked") == (1 if fault == "missing" else 2)
 
 
 # ---- a training
@@ -174,6 +193,19 @@ def test_an_epoch_longer_than_a_job_is_an_error(tools, monkeypatch, tmp_path):
     set_limit(monkeypatch, 10 * LONG)  # most of the job's time went into others of its group
     with pytest.raises(PutBack):
         train(make_training(6, ring), Checkpoint(tmp_path / "toy.checkpoint", {}))
+    assert tools.read_text() == "requeue 17\n"
+
+
+def test_a_group_that_leaves_no_epoch_after_a_restart_is_an_error(tools, monkeypatch, tmp_path):
+    """Its jobs are made again after every restart: without a new attempt it would never end."""
+    set_limit(monkeypatch, 10 * LONG)
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    checkpoint = Checkpoint(tmp_path / "toy.checkpoint", {}, every_s=0)
+    with pytest.raises(UserError, match="left this training less than an epoch"):
+        train(make_training(6, ring), checkpoint)
+    assert not tools.exists()
+    with pytest.raises(PutBack):  # with an epoch it comes nearer to its end
+        train(make_training(6, lambda epoch: ring() if epoch == 1 else None), checkpoint)
 
 
 # ---- a study

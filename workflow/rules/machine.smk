@@ -36,13 +36,38 @@ def settle(scheduled):
 settle(workflow.resource_settings.nodes is not None or workflow.remote_exec)
 
 
+def runs_with_this_machine():
+    """Whether the executor that was asked for runs jobs here.
+
+    `-n` and `--touch` put another in its place. What is left of it is that jobs of a scheduler are
+    watched by threads.
+    """
+    if workflow.remote_exec or not workflow.executor_plugin:  # none for pictures of the plan
+        return False
+    if workflow.dryrun or workflow.touch:
+        asked = workflow.execution_settings
+        return asked is not None and not asked.use_threads
+    return workflow.executor_plugin.common_settings.local_exec
+
+
+def share_gpus_of_groups():
+    """A scheduler's group gets one GPU, which its jobs use one after the other.
+
+    With several cores they would otherwise run side by side, and ask for a GPU each.
+    """
+    if "gpu" not in workflow.global_resources:
+        workflow.resource_scopes["gpu"] = "local"  # so many for each submission, not for all
+        workflow.register_resource("gpu", 1)
+
+
 def settle_machine():
     """Before the plan is made: where jobs run, and what there is of this machine."""
-    if plugin := workflow.executor_plugin:  # none for pictures and summaries of the plan
-        how = plugin.common_settings
-        if how.local_exec and not how.dryrun_exec and not workflow.remote_exec:
-            settle(scheduled=False)
+    if runs_with_this_machine():
+        settle(scheduled=False)
+    if workflow.group_settings:
+        COSTS.components = workflow.group_settings.group_components
     if not RUNS_HERE:
+        share_gpus_of_groups()
         return
     if gpus := visible_gpus():
         # `--resources gpu=8` on two GPUs means four jobs on each, whatever the config says.
@@ -120,7 +145,7 @@ def check_limits():
     try:
         check_threads(max(os.cpu_count(), workflow.resource_settings.cores or 1))
         jobs = ((job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs())
-        for sentence in limits.check_sizes(jobs, COSTS, limits.memory_mb()):
+        for sentence in limits.check_sizes(jobs, COSTS, allocation.memory_mb()):
             logger.warning(sentence)
     except UserError as error:
         raise WorkflowError(str(error)) from None

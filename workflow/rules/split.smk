@@ -17,7 +17,7 @@ rule split_table:
     wildcard_constraints:
         dataset=any_of(names_of_kind("tabular")),
     group:
-        "splits"
+        job_group("split_table")
     conda:
         "../../envs/data.yaml"
     resources:
@@ -45,7 +45,7 @@ rule split_images:
     wildcard_constraints:
         dataset=any_of(names_of_kind("vision")),
     group:
-        "splits"
+        job_group("split_images")
     conda:
         "../../envs/data.yaml"
     resources:

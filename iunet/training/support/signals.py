@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 from iunet.errors import UserError
+from iunet.machine.allocation import restarts
 from iunet.machine.time_limit import Alarm, TimeLimit, TimeUp, put_back, time_limit
 
 SLOWER = 1.5  # how much longer than the longest epoch so far the next may take, with its checkpoint
@@ -75,10 +76,20 @@ class Stop:
             put_back(self.limit, f"Run {run} is saved after epoch {epoch}")
 
     def _refuse_endless(self) -> None:
-        if self.epochs == 0 and self.limit.had_the_whole(self.began):
+        if self.epochs > 0:
+            return
+        if self.limit.had_the_whole(self.began):
             raise UserError(
                 f"An epoch takes longer than a job may take ({self.limit.minutes:.0f} minutes), so "
                 "this training would never end. Raise the config key 'cluster.max_minutes'."
+            )
+        if restarts() > 0:  # what was done before it is made again after every restart
+            raise UserError(
+                f"The other jobs of its group left this training less than an epoch of the "
+                f"{self.limit.minutes:.0f} minutes that they have together, also after the group "
+                "was put back into the queue. Snakemake's next attempt asks for more time; if none "
+                "is left, lower `group-components` in the profile, or raise the config key "
+                "'cluster.max_minutes'."
             )
 
 
