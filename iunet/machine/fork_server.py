@@ -25,6 +25,8 @@ import json
 import os
 import runpy
 import selectors
+import shlex
+import shutil
 import signal
 import socket
 import struct
@@ -40,6 +42,7 @@ MODULES = ("torch", "numpy", "pyarrow.parquet", "pandas", "matplotlib.figure")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 PR_SET_PDEATHSIG = 1
+LONGEST_PATH = 107  # bytes of a socket's path
 ASKING_S = 5.0  # a client that takes longer to say what it wants holds up all others
 
 
@@ -50,7 +53,7 @@ def asked() -> bool:
 
 def start(threads: int, modules: tuple[str, ...] = MODULES) -> tuple[subprocess.Popen, str]:
     """A server that ends with this process, and the command that takes the place of Python."""
-    path = str(Path(tempfile.mkdtemp(prefix="iunet-fork-")) / "socket")
+    path = _socket_path()
     command = [sys.executable, "-P", __file__]
     environment = os.environ | dict.fromkeys(THREADS, str(threads))
     # Its stdin is a pipe that nobody writes to: it closes when this process ends, however it ends.
@@ -61,7 +64,17 @@ def start(threads: int, modules: tuple[str, ...] = MODULES) -> tuple[subprocess.
         env=environment,
         process_group=0,
     )
-    return server, f"{sys.executable} -I -S {__file__} run {path}"
+    return server, shlex.join([sys.executable, "-I", "-S", __file__, "run", path])
+
+
+def _socket_path() -> str:
+    """In a folder of its own, which is removed at the end even if the server was killed."""
+    folder = tempfile.mkdtemp(prefix="iunet-fork-")
+    if len(os.fsencode(folder)) + len("/socket") > LONGEST_PATH:
+        os.rmdir(folder)
+        folder = tempfile.mkdtemp(prefix="iunet-fork-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return f"{folder}/socket"
 
 
 # ---------------------------------------------------------------- the server
@@ -161,6 +174,7 @@ def execute(script: str) -> None:
     That would take half a second, and more memory than the job.
     """
     code: object = 0
+    interrupted = False
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
         runpy.run_path(script, run_name="__main__")
@@ -168,7 +182,7 @@ def execute(script: str) -> None:
         code = 0 if end.code is None else end.code
     except BaseException as error:
         sys.excepthook(type(error), error, error.__traceback__)
-        code = -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+        code, interrupted = 1, isinstance(error, KeyboardInterrupt)
     if not isinstance(code, int):
         print(code, file=sys.stderr)
         code = 1
@@ -176,8 +190,8 @@ def execute(script: str) -> None:
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    if code < 0:
-        _die_of(-code)
+    if interrupted:
+        _die_of(signal.SIGINT)
     os._exit(code & 0xFF)
 
 

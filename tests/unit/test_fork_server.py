@@ -17,6 +17,7 @@ from iunet.machine import fork_server
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
 
 ENVIRONMENT = os.environ | dict.fromkeys(fork_server.THREADS, "1")
+ROOT = Path(__file__).resolve().parents[2]
 IS_FORKED = '"json.tool" in sys.modules'  # which the server has imported, and no script
 
 
@@ -88,6 +89,8 @@ FOREVER = "while True: time.sleep(0.1)"
     [
         ("", 0),
         ("sys.exit(7)", 7),
+        ("sys.exit(-1)", 255),
+        ("sys.exit(-100)", 156),
         ("sys.exit('a word')", 1),
         ("raise ValueError('x')", 1),
         ("os._exit(5)", 5),
@@ -107,6 +110,39 @@ def test_exit_codes_are_those_of_an_ordinary_start(server, code, ends_with):
     assert ordinary.returncode == ends_with
     last = [text.strip().splitlines()[-1:] for text in (errors, ordinary.stderr)]
     assert last[0] == last[1]
+
+
+@pytest.mark.parametrize("folder", ["with a space", "long" * 30])
+def test_the_folder_of_temporary_files_may_have_any_name(tmp_path, monkeypatch, folder):
+    (tmp_path / folder).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / folder))
+    server = Server(tmp_path)
+    try:
+        (tmp_path / "script.py").write_text(f"import sys; sys.exit(7 if {IS_FORKED} else 8)")
+        # By a shell, as Snakemake does it.
+        ended = subprocess.run(
+            f"{server.command} script.py", shell=True, cwd=tmp_path, env=ENVIRONMENT
+        )
+        assert ended.returncode == 7
+    finally:
+        server.process.stdin.close()
+        server.process.wait(timeout=60)
+    assert not server.socket.parent.exists() and not any((tmp_path / folder).iterdir())
+
+
+def test_a_killed_server_leaves_nothing_behind(tmp_path):
+    code = (
+        "from iunet.machine import fork_server; import shlex\n"
+        "server, command = fork_server.start(1, ())\n"
+        "server.kill(); server.wait(); print(shlex.split(command)[-1])"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+    )
+    assert said.stdout.startswith(str(tmp_path)) and not any(tmp_path.iterdir()), said.stderr
 
 
 def test_environment_folder_output_and_exit_handlers_are_the_clients(server):
