@@ -42,7 +42,7 @@ EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
 # (iunet/machine/time_limit.py). Their time need not grow with the attempt.
 RESUMED = ("supernet", "finetune", "train_dense", "tune")
 # Kernels of a step: fixed ones, and those of each layer with weights.
-KERNELS = {"sup": (15, 8), "lasso": (20, 8), "scl": (64, 14), "ilo": (76, 14)}
+KERNELS = {"sup": (15, 8), "lasso": (17, 9), "scl": (64, 14), "ilo": (76, 14)}
 IMAGE_KERNELS = 60  # of the transforms of a batch of images
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
