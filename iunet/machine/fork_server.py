@@ -69,12 +69,12 @@ def start(threads: int, modules: tuple[str, ...] = MODULES) -> tuple[subprocess.
 
 def _socket_path() -> str:
     """In a folder of its own, which is removed at the end even if the server was killed."""
-    folder = tempfile.mkdtemp(prefix="iunet-fork-")
-    if len(os.fsencode(folder)) + len("/socket") > LONGEST_PATH:
-        os.rmdir(folder)
-        folder = tempfile.mkdtemp(prefix="iunet-fork-", dir="/tmp")
+    folder = Path(tempfile.mkdtemp(prefix="iunet-fork-"))
+    if len(os.fsencode(folder / "socket")) > LONGEST_PATH:
+        folder.rmdir()
+        folder = Path(tempfile.mkdtemp(prefix="iunet-fork-", dir="/tmp"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return f"{folder}/socket"
+    return str(folder / "socket")
 
 
 # ---------------------------------------------------------------- the server

@@ -271,6 +271,9 @@ def test_an_allocation_of_the_users_limits_cores_and_memory(folder, monkeypatch)
     workflow.globals["settle_machine"]()
     given = {name: _value(workflow.global_resources[name]) for name in ("_cores", "mem_mb")}
     assert given == {"_cores": 1, "mem_mb": 3000}
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
+    with pytest.raises(WorkflowError, match="of memory, but there are 0 GiB here"):
+        folder.plan(SUPERNET)
 
 
 # ---- with a scheduler
