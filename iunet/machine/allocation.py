@@ -8,6 +8,17 @@ from __future__ import annotations
 import os
 
 SENT = "IUNET_SENT_TO_SCHEDULER"  # set by workflow/rules/machine.smk, in jobs that were sent away
+RESTARTS = "IUNET_RESTARTS"
+
+
+def mark_as_sent() -> None:
+    """In a job that Snakemake gave to a scheduler, for the processes that it starts.
+
+    Snakemake's plugin for Slurm hides from them how often the job was put back into the queue.
+    """
+    os.environ[SENT] = "1"
+    if "SLURM_RESTART_COUNT" in os.environ:
+        os.environ[RESTARTS] = os.environ["SLURM_RESTART_COUNT"]
 
 
 def was_sent() -> bool:
@@ -46,8 +57,8 @@ def in_slurm_job() -> bool:
 
 
 def restarts() -> int:
-    """How often Slurm has put this process's job back into the queue."""
-    return _number("SLURM_RESTART_COUNT")
+    """How often Slurm has put the job that this process belongs to back into the queue."""
+    return _number(RESTARTS)
 
 
 if __name__ == "__main__":

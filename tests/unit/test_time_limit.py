@@ -20,7 +20,7 @@ from iunet.baselines.learner import Attempt
 from iunet.baselines.study import KILLED_TWICE, Budget, open_study, run_trials
 from iunet.errors import UserError
 from iunet.machine import time_limit
-from iunet.machine.allocation import SENT
+from iunet.machine.allocation import RESTARTS, SENT, mark_as_sent
 from iunet.machine.time_limit import Alarm, TimeLimit, TimeUp
 from iunet.training.loop import Training, train
 from iunet.training.support.checkpoint import Checkpoint
@@ -44,7 +44,7 @@ def tools(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "17")
     monkeypatch.setenv(SENT, "1")
-    monkeypatch.delenv("SLURM_RESTART_COUNT", raising=False)
+    monkeypatch.setenv(RESTARTS, "0")
 
     def ended():
         raise PutBack
@@ -200,6 +200,8 @@ def test_a_group_that_leaves_no_epoch_after_a_restart_is_an_error(tools, monkeyp
     """Its jobs are made again after every restart: without a new attempt it would never end."""
     set_limit(monkeypatch, 10 * LONG)
     monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    mark_as_sent()
+    monkeypatch.delenv("SLURM_RESTART_COUNT")  # as Snakemake's plugin does
     checkpoint = Checkpoint(tmp_path / "toy.checkpoint", {}, every_s=0)
     with pytest.raises(UserError, match="left this training less than an epoch"):
         train(make_training(6, ring), checkpoint)

@@ -20,7 +20,7 @@ AUTO_WORKERS = config["tuning"]["workers"] == "auto"
 if workflow.is_main_process and (warning := unusable_gpu_warning(config)):
     logger.warning(warning)
 if workflow.remote_exec:
-    os.environ[allocation.SENT] = "1"  # for the job's script
+    allocation.mark_as_sent()
 
 
 def settle(scheduled):
