@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from iunet.runs import settings
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import DENSE, CutName, base_network
 
+# Of a network on a data set that no entry of the config has: a file that was asked for by its name.
 EXAMPLES = (("kappa0.25-ilo", None), ("kappa0.25-ilo", "ratio8"), (DENSE, None))
 
 
@@ -130,39 +132,47 @@ class Costs:
         return self._parcels[key]
 
     def _new_parcels(self, dataset: str, name: str | None) -> Parcels:
-        def asked(*stages: str, **more: str) -> int:
-            point = SimpleNamespace(dataset=dataset, seed=0, **more)
-            return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
-
         if name is None:
-            return Parcels(resources.SPLIT_GROUPS, {"splits": asked("split")})
+            return Parcels(resources.SPLIT_GROUPS, {"splits": self._asked(dataset, "split")})
         if name in LEARNERS:
-            minutes = {"tuned": asked("refit", "evaluate_tuned", learner=name)}
-            return Parcels(resources.TUNED_GROUPS, minutes)
-        runs = [(run, cut) for *place, run, cut in self.bench.runs if place == [dataset, name]]
-        initial, seed, dense, of_mask = asked("initialise", network=name), 0, 0, Counter()
+            minutes = self._asked(dataset, "refit", "evaluate_tuned", learner=name)
+            return Parcels(resources.TUNED_GROUPS, {"tuned": minutes})
+        minutes = self._network_minutes(dataset, name)
+        return Parcels(resources.GROUPS[self._size_class(dataset, name, minutes)], minutes)
+
+    def _asked(self, dataset: str, *stages: str, **more: str) -> int:
+        """Minutes of some jobs, one after the other."""
+        point = SimpleNamespace(dataset=dataset, seed=0, **more)
+        return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
+
+    def _network_minutes(self, dataset: str, network: str) -> dict[str, int]:
+        """Of each group's parcels: the longest among the config's, or one with its defaults."""
+        asked = functools.partial(self._asked, dataset, network=network)
+        initial = asked("initialise")
+        dense = asked("train_dense", "evaluate_dense", dense=DENSE)
+        cut_stages = ("prune", "finetune", "evaluate")
+        masks = Counter(default=asked(*cut_stages, options=""))
+        runs = [(run, cut) for *place, run, cut in self.bench.runs if place == [dataset, network]]
+        seed = 0
         for run, cut in runs or EXAMPLES:
-            if cut is not None:
-                mask, options = CutName.parse(cut).folder, CutName.parse(cut).options
-                place = {"network": name, "supernet": run, "cut": mask, "options": options}
-                of_mask[run, mask] += asked("prune", "finetune", "evaluate", **place)
+            if cut is not None:  # those with other options have the same mask
+                name = CutName.parse(cut)
+                masks[run, name.folder] += asked(*cut_stages, options=name.options)
             elif run.startswith(DENSE):
-                one = asked("train_dense", "evaluate_dense", network=name, dense=run)
-                seed, dense = seed + initial + one, max(dense, one)
+                minutes = asked("train_dense", "evaluate_dense", dense=run)
+                seed, dense = seed + initial + minutes, max(dense, minutes)
             else:
                 stages = ("supernet", "decoder", "evaluate_supernet")
-                seed += initial + asked(*stages, network=name, supernet=run)
+                seed += initial + asked(*stages, supernet=run)
         # Masks of other seeds make one parcel of all seeds.
         linked = any(cut is not None and "other_seed" in cut for _, cut in runs)
-        cut = max(of_mask.values(), default=0)
-        minutes = {
-            "small": (seed + of_mask.total()) * (len(self.bench.seeds) if linked else 1),
+        return {
+            "small": (seed + masks.total()) * (len(self.bench.seeds) if linked else 1),
             "initials": initial,
             "dense": dense,
-            "cuts": cut,
-            "cut": cut,  # and less, without its evaluations
+            "cuts": max(masks.values()),
+            "cut": max(masks.values()),  # and less, without its evaluations
         }
-        return Parcels(resources.GROUPS[self._size_class(dataset, name, minutes)], minutes)
 
     def _size_class(self, dataset: str, network: str, minutes: dict[str, int]) -> str:
         """small, medium or large: how the jobs of a network on a data set are submitted.

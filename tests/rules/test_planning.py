@@ -369,6 +369,16 @@ def test_the_time_of_a_group_grows_also_for_what_resumes(folder):
     assert costs.minutes("supernet", point, 2) == asked[0]
 
 
+def test_what_the_config_does_not_name_is_grouped_too(folder):
+    """A file may be asked for by its name: a dense network, or a data set that no table has."""
+    changes = {"tables": {"table7": {"methods": ["iunet"]}}, "cluster": {"max_minutes": 100_000}}
+    costs = load(folder.path, (), {"device": "cpu", **changes}, nodes=10).globals["COSTS"]
+    for dataset, network in (("adult", "mlp_tab"), ("cifar10", "cnn-alpha3")):
+        run = {"dataset": dataset, "network": network, "dense": "dense", "seed": "0"}
+        point = Wildcards(fromdict=run)
+        assert costs.group("initialise", point) and costs.minutes("train_dense", point, 2) > 0
+
+
 def _value(resource) -> int:
     return getattr(resource, "value", resource)
 
