@@ -19,11 +19,11 @@ from pathlib import Path
 import yaml
 from snakemake.utils import update_config
 
+from iunet.runs.settings import network_kind
 from iunet.study.rows import YES, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 EPOCHS = ("epochs", "max_epochs", "first_cycle_epochs", "max_rounds", "max_rounds_dart")
-IMAGE_NETWORKS = ("mlp_vis", "cnn", "resnet18")
 
 
 def doubled(section: dict) -> dict:
@@ -54,7 +54,8 @@ def validation_scores(results: Path) -> dict[str, float]:
     for name, rows in networks.items():
         pruned = [row for row in rows if row["chosen"]]
         shown = [row for row in pruned if row["chosen"] == YES] if pruned else rows
-        image = shown[0]["network"] in IMAGE_NETWORKS
+        tuned = shown[0]["stage"] == "tuned"
+        image = not tuned and network_kind(shown[0]["network"]) == "vision"
         metric = "valid_accuracy" if image else "valid_balanced_accuracy"
         scores[name] = statistics.mean(row[metric] for row in shown)
     return scores

@@ -81,10 +81,19 @@ def sample(rows: list[Row], kind: str, method: str, column: str | None = None) -
 
 def compare(rows: list[Row], kind: str, ours: str, theirs: str) -> Effect | None:
     """The mean difference with its interval, on the data sets where both have all their seeds."""
+    return effect(*_whole(rows, kind, ours, theirs))
+
+
+def each_difference(rows: list[Row], kind: str, ours: str, theirs: str) -> dict[str, float]:
+    """The difference of means by data set, on those of `compare`."""
+    one, other = _whole(rows, kind, ours, theirs)
+    return {d: fmean(one[d].values()) - fmean(other[d].values()) for d in one if d in other}
+
+
+def _whole(rows: list[Row], kind: str, ours: str, theirs: str) -> list[Sample]:
     sides = [sample(rows, kind, method) for method in (ours, theirs)]
     seeds = max((len(values) for side in sides for values in side.values()), default=0)
-    whole = [{d: v for d, v in side.items() if len(v) == seeds} for side in sides]
-    return effect(*whole)
+    return [{d: v for d, v in side.items() if len(v) == seeds} for side in sides]
 
 
 def answers(rows: list[Row]) -> list[dict[str, Any]]:

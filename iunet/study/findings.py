@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
-from iunet.study.answers import compare, nearer_metric, sample
+from iunet.study.answers import compare, each_difference, nearer_metric
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
@@ -28,11 +29,10 @@ def against_rivals(rows: list[Row], kind: str) -> str | None:
         f"{points(omp)} and {points(dense)} of {metric}, {over(omp, name)}."
     )
     if len(omp.datasets) > 1:
-        ours, theirs = (sample(rows, kind, method) for method in ("iunet", "omp"))
-        each = {d: _mean(ours[d]) - _mean(theirs[d]) for d in omp.datasets}
+        each = each_difference(rows, kind, "iunet", "omp")
         most = max(each, key=lambda d: abs(each[d]))
         others = [value for name, value in each.items() if name != most]
-        text += f" {most} alone has {each[most]:+.1f}; the others {_mean(others):+.1f} in the mean."
+        text += f" {most} alone has {each[most]:+.1f}; the others {fmean(others):+.1f} in the mean."
     return text
 
 
@@ -77,8 +77,3 @@ def over(found: Effect, name: str) -> str:
     sets = len(found.datasets)
     which = f"{sets} {name}" if sets > 1 else found.datasets[0]
     return f"{which}, {found.seeds} seeds"
-
-
-def _mean(values: Any) -> float:
-    numbers = list(values.values()) if isinstance(values, dict) else list(values)
-    return sum(numbers) / len(numbers)

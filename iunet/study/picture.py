@@ -7,7 +7,7 @@ from typing import Any
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.answers import SMALLEST, compare, sample
+from iunet.study.answers import SMALLEST, compare, each_difference
 
 Row = dict[str, Any]
 LABELS = {"tabular": "tables: test balanced accuracy", "vision": "images: test accuracy"}
@@ -19,14 +19,9 @@ def differences(rows: list[Row], kind: str) -> list[dict[str, Any]]:
     for method in method_order({row["method"] for row in rows}):
         if method == "iunet" or (difference := compare(rows, kind, method, "iunet")) is None:
             continue
-        ours, iunet = (sample(rows, kind, name) for name in (method, "iunet"))
-        each = {d: _mean(ours[d]) - _mean(iunet[d]) for d in difference.datasets}
+        each = each_difference(rows, kind, method, "iunet")
         found.append({"method": method, "effect": difference, "each": each})
     return sorted(found, key=lambda entry: -entry["effect"].mean)
-
-
-def _mean(values: dict[int, float]) -> float:
-    return sum(values.values()) / len(values)
 
 
 def draw(rows: list[Row], path: str | Path) -> None:
