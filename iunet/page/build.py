@@ -104,8 +104,17 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
 
 
 def lean(document: Document) -> Document:
-    """Without the numbers for those who draw them: the page's script asks for cells alone."""
-    return {key: value for key, value in document.items() if key != "data"}
+    """What the page's script makes a CSV of; a key without a value is left out of a cell."""
+    kept = {key: document[key] for key in ("row_header", "rows", "columns", "metrics")}
+    kept["cells"] = {
+        row: {column: with_values(cell) for column, cell in of_row.items()}
+        for row, of_row in document["cells"].items()
+    }
+    return kept
+
+
+def with_values(cell: Document) -> Document:
+    return {key: value for key, value in cell.items() if value is not None and value != []}
 
 
 def json_for_html(content: Any) -> str:

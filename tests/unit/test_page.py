@@ -198,7 +198,7 @@ def test_hostile_text_stays_text(tmp_path):
     assert page.count("<script") == page.count("</script>") == 2
     assert "<img src=x" not in page
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
-    assert json.loads(data)["table1"]["caption"] == attack
+    assert json.loads(data)["table1"]["cells"][attack]["iunet"]["notes"] == [attack]
     assert "\u2028" not in json_for_html(attack)
     assert json.loads(json_for_html(attack)) == attack
 
