@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from figure_inputs import line, outputs, panel_of, says, texts, written
 from matplotlib.text import Text
-from test_figures import line, outputs, panel_of, says, texts, written
 
 from iunet.errors import UserError
 from iunet.figures.curves import draw_curve

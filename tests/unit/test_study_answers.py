@@ -13,7 +13,7 @@ from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_b
 from iunet.study.archive import pack, unpack
 from iunet.study.findings import findings
 from iunet.study.picture import differences, draw
-from iunet.study.publish import answers_text, with_blocks
+from iunet.study.publish import answers_text, tuned_text, with_blocks
 from iunet.study.rows import COLUMNS
 
 
@@ -85,9 +85,17 @@ def test_the_metric_that_is_nearer_to_the_paper():
 
 
 def test_tuned_baselines_beside_the_papers():
-    tuned = {"stage": "tuned", "network": "xgb", "chosen": None, "trials_complete": 150}
-    (entry,) = tuned_beside_paper([row("credit-g", "xgb", 0, 66.9, **tuned)])
+    tuned = {"stage": "tuned", "network": "xgb", "chosen": None}
+    tuned |= {"trials_complete": 150, "best_trial": 80}
+    rows = [row("credit-g", "xgb", seed, 66.9, **tuned) for seed in (0, 1)]
+    (entry,) = tuned_beside_paper(rows)
     assert entry["paper"] == 68.929 and entry["ours"] == 66.9 and entry["trials"] == 150
+    assert entry["best_trial"] == 80
+    text = tuned_text([entry])
+    assert "| credit-g | 66.9 (-2.0), 150 |" in text
+    assert "-2.0 points in the mean of 1 sets, with 150 trials where the paper has 600" in text
+    assert text.endswith("second half of the study on 1 of them.")
+    assert "not run" in tuned_text([])
 
 
 def test_the_picture_has_every_method_beside_iunet(tmp_path):
