@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from PIL import Image
 
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
+from iunet.labels import method_label
 from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
-from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
+from iunet.study.answers import PAPER_TRIALS, answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
 from iunet.study.findings import findings
 from iunet.study.picture import draw
@@ -128,21 +130,43 @@ def table7_text(rows: list[Row]) -> str:
         f"Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
         f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy.",
     ]
-    tuned = tuned_beside_paper(rows)
-    if tuned:
-        lines += [
-            "",
-            "| data set | method | trials | ours | paper | difference |",
-            "|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {t['dataset']} | {t['method']} | {t['trials']} | {t['ours']:.1f} | "
-            f"{t['paper']:.1f} | {t['ours'] - t['paper']:+.1f} |"
-            for t in tuned
-        ]
-    else:
-        lines.append("The tuned baselines were not run yet.")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", tuned_text(tuned_beside_paper(rows))])
+
+
+def tuned_text(tuned: list[Row]) -> str:
+    """Ours, its distance from the paper's, and the trials behind it; a line for each data set."""
+    if not tuned:
+        return "The tuned baselines were not run yet."
+    methods = [m for m in PAPER_TRIALS if any(t["method"] == m for t in tuned)]
+    lines = [
+        "The tuned baselines: our balanced accuracy, the distance to the paper's, and the trials.",
+        "",
+        f"| data set | {' | '.join(map(method_label, methods))} |",
+        "|---" * (1 + len(methods)) + "|",
+    ]
+    for dataset in dict.fromkeys(t["dataset"] for t in tuned):
+        cells = {t["method"]: t for t in tuned if t["dataset"] == dataset}
+        shown = (_tuned_cell(cells[m]) if m in cells else "not run" for m in methods)
+        lines.append(f"| {dataset} | {' | '.join(shown)} |")
+    lines.append("")
+    return "\n".join(lines + [f"- {_budget(m, tuned)}" for m in methods])
+
+
+def _tuned_cell(cell: Row) -> str:
+    return f"{cell['ours']:.1f} ({cell['ours'] - cell['paper']:+.1f}), {cell['trials']}"
+
+
+def _budget(method: str, tuned: list[Row]) -> str:
+    """Whether more trials might have helped: how late in a study its best one came."""
+    cells = [t for t in tuned if t["method"] == method]
+    late = sum(2 * t["best_trial"] > t["trials"] for t in cells)
+    distance = fmean(t["ours"] - t["paper"] for t in cells)
+    trials = sorted({min(t["trials"] for t in cells), max(t["trials"] for t in cells)})
+    return (
+        f"{method_label(method)}: {distance:+.1f} points in the mean of {len(cells)} sets, with "
+        f"{' to '.join(map(str, trials))} trials where the paper has {PAPER_TRIALS[method]}; the "
+        f"best trial came in the second half of the study on {late} of them."
+    )
 
 
 def progress_text(rows: list[Row]) -> str:

@@ -39,6 +39,7 @@ COLUMNS = [
     *(f"{stage}_seconds" for stage in SECONDS),
     "trials_complete",
     "trials_failed",
+    "best_trial",
     "subset",
     "id",
 ]
@@ -71,8 +72,9 @@ def row_of(request: dict[str, Any]) -> dict[str, Any]:
         if stage in files:
             row[f"{stage}_seconds"] = read_json(files[stage])["times"]["total_s"]
     if "study" in files:
-        counts = read_json(files["study"])["counts"]
-        row |= {f"trials_{key}": value for key, value in counts.items()}
+        study = read_json(files["study"])
+        row |= {f"trials_{key}": value for key, value in study["counts"].items()}
+        row["best_trial"] = study["best"]["number"] + 1
     subset = read_json(files["split"])["provenance"].get("subset") if "split" in files else None
     row["subset"] = json.dumps(subset) if subset else None
     row["id"] = (read_provenance(files["evaluation"]) or {}).get("id")

@@ -45,6 +45,7 @@ def test_every_evaluation_has_a_row(finished):
     assert iunet["supernet_seconds"] == read_json(folder / "supernet.json")["times"]["total_s"]
     tuned = [r for r in rows if r["method"] == "xgb"]
     assert tuned[0]["trials_complete"] + tuned[0]["trials_failed"] == 3
+    assert 1 <= tuned[0]["best_trial"] <= 3
 
 
 def test_tables_are_made_again_from_the_rows_alone(finished, bench, tmp_path):
