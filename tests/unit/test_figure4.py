@@ -15,13 +15,8 @@ from matplotlib.text import Text
 
 from iunet.artifacts import write_json
 from iunet.errors import UserError
-from iunet.figures.figure4 import (
-    draw_figure4,
-    figure4_layers,
-    largest,
-    named_groups,
-    write_figure4,
-)
+from iunet.figures.figure4 import draw_figure4, named_groups, write_figure4
+from iunet.figures.first_layers import figure4_layers, largest
 from iunet.figures.style import SMALL
 
 
