@@ -15,13 +15,13 @@ from iunet.paper import paper_table
 from iunet.runs.names import base_network
 from iunet.runs.settings import network_kind
 from iunet.study.rows import YES
+from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect, Sample, effect, verdict_of_difference
 
 Row = dict[str, Any]
 SMALLEST = 1.0  # point of accuracy or balanced accuracy
 SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
 FIXED_RATIO = 8  # at which images are compared; tables have it anyway
-PAPER_TRIALS = {"xgb": 600, "tabnet": 440, "mlp_c": 840}  # of one study (docs/method.md)
 PAPER_COLUMNS = {"dense": "mlp_tab", "omp": "omp", "beta_lasso": "beta_lasso", "iunet": "iunet"}
 
 

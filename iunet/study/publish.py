@@ -16,11 +16,12 @@ from iunet.labels import method_label
 from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
-from iunet.study.answers import PAPER_TRIALS, answers, nearer_metric, tuned_beside_paper
+from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
 from iunet.study.findings import findings
 from iunet.study.picture import draw
 from iunet.study.rows import read_rows
+from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]

@@ -125,9 +125,10 @@ def scaled_down(config: dict[str, Any]) -> dict[str, list[str]]:
                 found.setdefault(kind, []).append(f"{key} {value} for {full}")
     for learner, full in PAPER_TRIALS.items():
         budget = study_budget(config, learner)
-        if budget["trials"] < full or budget["minutes"]:
-            text = f"{learner} {budget['trials']} trials for {full}"
-            found.setdefault("tuning", []).append(text)
+        less = [f"{budget['trials']} trials for {full}"] if budget["trials"] < full else []
+        less += [f"at most {budget['minutes']} minutes"] if budget["minutes"] else []
+        if less:
+            found.setdefault("tuning", []).append(f"{learner} {', '.join(less)}")
     return found
 
 

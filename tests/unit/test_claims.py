@@ -223,8 +223,9 @@ def test_the_papers_config_is_not_scaled_down():
     assert scaled_down(config) == {}
     config["networks"]["mlp_vis"]["alpha"] = 4
     config["tuning"]["mlp_c"]["trials"] = 10
+    config["tuning"]["xgb"]["minutes"] = 30
     found = scaled_down(config)
     assert found == {
         "vision": ["networks.mlp_vis.alpha 4 for 8"],
-        "tuning": ["mlp_c 10 trials for 840"],
+        "tuning": ["xgb at most 30 minutes", "mlp_c 10 trials for 840"],
     }
