@@ -23,6 +23,7 @@ from iunet.tables.measures import (
     metric_of_table7,
     more_consistent,
     more_local,
+    one_setting,
     scores,
 )
 from iunet.tables.scores import About, with_primary
@@ -67,6 +68,31 @@ def test_tables_count_in_balanced_accuracy():
     ]
     found = scores("table7", "iunet", "mlp_c", on=())(runs_of("table7", rows))
     assert (found.ours, found.theirs) == ({"vehicle": {0: 55.0}}, {"vehicle": {0: 54.0}})
+
+
+def test_a_ratio_that_is_not_finished_takes_no_seeds_away():
+    cuts = [("ratio8", 0), ("ratio8", 1), ("ratio8", 2), ("ratio2", 0)]
+    rows = [
+        row("cifar10", "mlp_vis", method, seed, 60.0, cut=cut)
+        for method in ("omp", "scl")
+        for cut, seed in cuts
+    ]
+    compare = scores("figure2", "omp", "scl", "test_accuracy", ("network", "cut"))
+    found = compare(runs_of("figure2", rows))
+    assert list(found.ours["cifar10"]) == list(found.theirs["cifar10"]) == [0, 1, 2]
+
+
+def test_one_setting_for_all_needs_several_image_sets():
+    rows = [
+        row(dataset, "mlp_vis", method, 0, score, cut="ratio8")
+        for dataset in ("cifar10", "svhn")
+        for method, score in (("iunet", 64.0), ("omp", 60.0))
+    ]
+    both = one_setting(runs_of("fixed_ratio", rows))
+    assert both.ours == {"cifar10": {0: 64.0}, "svhn": {0: 64.0}}
+    rows[2:] = [r | {"missing": "not finished", "test_accuracy": None} for r in rows[2:]]
+    found = one_setting(runs_of("fixed_ratio", rows))
+    assert found.verdict == NOT_RUN and "only cifar10 ran" in found.remarks[0]
 
 
 def test_what_is_missing_or_cut_off_is_said():
@@ -147,7 +173,10 @@ def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     assert found.remarks == ["without vehicle: no feature of several columns"]
 
 
-def test_costs_are_totals_on_the_same_data_sets():
+SECONDS = [("iunet", 10.0), ("xgb", 120.0), ("mlp_c", 50.0)]
+
+
+def test_costs_are_compared_set_by_set_with_the_cheapest_rival():
     runs = Runs({})
     rows = [
         ("a", "iunet", 0, 10.0, None),
@@ -161,8 +190,13 @@ def test_costs_are_totals_on_the_same_data_sets():
     runs.costs = pd.DataFrame(rows, columns=names)
     found = cheaper(runs)
     assert found.effect.mean == pytest.approx(5.0) and found.effect.low is None
-    assert found.effect.datasets == ["a"] and found.verdict == REPRODUCED
-    assert "XGB 12, MLP_TAB+C 5" in found.remarks[0] and "no interval" in found.remarks[1]
+    assert found.effect.datasets == ["a"] and found.verdict == UNDECIDED
+    assert "XGB 12, MLP_TAB+C 5" in found.remarks[0] and "without b" in found.remarks[1]
+    assert "no interval" in found.remarks[2]
+    more = [(set_, m, 0, s * k, None) for k, set_ in enumerate("cde", 1) for m, s in SECONDS]
+    runs.costs = pd.DataFrame([*rows, *more], columns=names)
+    found = cheaper(runs)
+    assert found.effect.low == pytest.approx(5) and found.verdict == REPRODUCED
     runs.costs = runs.costs.assign(missing="not finished")
     assert cheaper(runs).verdict == NOT_RUN
 
@@ -229,3 +263,19 @@ def test_the_papers_config_is_not_scaled_down():
         "vision": ["networks.mlp_vis.alpha 4 for 8"],
         "tuning": ["xgb at most 30 minutes", "mlp_c 10 trials for 840"],
     }
+
+
+def test_rivals_with_small_budgets_do_not_show_that_they_are_cheaper():
+    effect = Effect(0.2, 0.1, 0.3, ["vehicle"], 3)
+    found = {claim.key: Finding(effect, NOT_REPRODUCED) for claim in CLAIMS}
+    for scaled, verdict in (({}, NOT_REPRODUCED), ({"tuning": ["less"]}, UNDECIDED)):
+        lines = ledger(found, FACTS | {"scaled_down": scaled}).data["claims"]
+        (line,) = (line for line in lines if line["key"] == "cheaper")
+        assert line["verdict"] == verdict
+
+
+def test_a_claim_of_equality_says_in_which_direction_it_fails():
+    effect = Effect(-9.0, -12.0, -5.0, ["vehicle"], 3)
+    found = {claim.key: Finding(effect, NOT_REPRODUCED) for claim in CLAIMS}
+    (line,) = (x for x in ledger(found, FACTS).data["claims"] if x["key"] == "omp_dense")
+    assert "less, by more than the smallest effect" in line["remarks"]

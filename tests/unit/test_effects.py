@@ -58,6 +58,21 @@ def test_equal_seeds_give_equal_intervals():
     assert other.mean == first.mean and other.low != first.low
 
 
+def test_the_order_of_data_sets_and_seeds_does_not_matter():
+    values = np.random.default_rng(0).standard_normal((5, 3))
+    ours = sample(values)
+    turned = {name: dict(reversed(seeds.items())) for name, seeds in reversed(ours.items())}
+    one, other = (effect(side, zeros(5, 3)) for side in (ours, turned))
+    assert (one.mean, one.low, one.high) == (other.mean, other.low, other.high)
+    assert other.datasets == list(turned)
+
+
+def test_an_end_of_an_interval_hardly_depends_on_chance():
+    values = 5 * np.random.default_rng(0).standard_normal((6, 3))
+    ends = [effect(sample(values), zeros(6, 3), seed=seed).high for seed in range(8)]
+    assert np.std(ends) < 0.005 * np.std(values)
+
+
 def test_differences_are_paired_by_data_set_and_seed():
     rng = np.random.default_rng(0)
     base = 100 * rng.standard_normal((4, 3))
