@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from iunet.labels import method_label
+from iunet.labels import SCORES, method_label
 from iunet.paper import paper_table
 from iunet.runs.names import base_network
 from iunet.runs.settings import network_kind
@@ -45,7 +45,7 @@ QUESTIONS = (
     Question("… than the mask of the initial weights?", "iunet", "iunet_initial"),
     Question("… than OMP's with the relative score?", "iunet", "omp_relative"),
     Question("… than that of a larger step at κ = 1?", "iunet", "ilo_lr16"),
-    Question("Does it matter that θ† is the mask's own?", "iunet", "iunet_fresh"),
+    Question("Is θ† better than fresh weights under the same mask?", "iunet", "iunet_fresh"),
     Question("Do the trained weights beat θ†?", "iunet_no_reinit", "iunet"),
     Question("Is it better than a small dense network?", "iunet", "dense_small"),
 )
@@ -81,20 +81,24 @@ def sample(rows: list[Row], kind: str, method: str, column: str | None = None) -
 
 
 def compare(rows: list[Row], kind: str, ours: str, theirs: str) -> Effect | None:
-    """The mean difference with its interval, on the data sets where both have all their seeds."""
-    return effect(*_whole(rows, kind, ours, theirs))
+    """The mean difference with its interval, on the data sets with the most seeds of both."""
+    return effect(*_paired(rows, kind, ours, theirs))
 
 
 def each_difference(rows: list[Row], kind: str, ours: str, theirs: str) -> dict[str, float]:
     """The difference of means by data set, on those of `compare`."""
-    one, other = _whole(rows, kind, ours, theirs)
-    return {d: fmean(one[d].values()) - fmean(other[d].values()) for d in one if d in other}
+    one, other = _paired(rows, kind, ours, theirs)
+    return {d: fmean(one[d].values()) - fmean(other[d].values()) for d in one}
 
 
-def _whole(rows: list[Row], kind: str, ours: str, theirs: str) -> list[Sample]:
-    sides = [sample(rows, kind, method) for method in (ours, theirs)]
-    seeds = max((len(values) for side in sides for values in side.values()), default=0)
-    return [{d: v for d, v in side.items() if len(v) == seeds} for side in sides]
+def _paired(rows: list[Row], kind: str, ours: str, theirs: str) -> tuple[Sample, Sample]:
+    """Both sides on the seeds that both have; data sets with fewer of them are not finished."""
+    one, other = (sample(rows, kind, method) for method in (ours, theirs))
+    common = {d: [s for s in one[d] if s in other[d]] for d in one if d in other}
+    most = max(map(len, common.values()), default=0)
+    whole = {d: seeds for d, seeds in common.items() if seeds and len(seeds) == most}
+    one, other = ({d: {s: side[d][s] for s in whole[d]} for d in whole} for side in (one, other))
+    return one, other
 
 
 def answers(rows: list[Row]) -> list[dict[str, Any]]:
@@ -129,29 +133,43 @@ def word(found: Effect) -> str:
 
 
 def nearer_metric(rows: list[Row]) -> list[dict[str, Any]]:
-    """Set by set: is the paper's MLP column nearer to our balanced accuracy, or to the swapped?"""
+    """Set by set: is the paper's MLP column nearer to our balanced accuracy, or to the swapped?
+
+    If the paper's value lies beyond both of ours, the larger (or smaller) of them is the nearer
+    one whatever the metric was: `between` says whether it does not, and `nearest` takes accuracy
+    into account.
+    """
     found = []
     for paper in paper_table(7):
         for method, column in PAPER_COLUMNS.items():
             theirs = paper[column]
             ours = {
                 metric: sample(rows, "tabular", method, f"test_{metric}").get(paper["dataset"])
-                for metric in ("balanced_accuracy", "swapped_balanced_accuracy")
+                for metric in SCORES
             }
             if theirs and all(ours.values()):
                 means = {metric: fmean(values.values()) for metric, values in ours.items()}
                 gaps = {metric: abs(mean - float(theirs)) for metric, mean in means.items()}
-                near = min(gaps, key=gaps.__getitem__) if len(set(gaps.values())) > 1 else None
+                two = {metric: gap for metric, gap in gaps.items() if metric != "accuracy"}
+                low, high = sorted(means[metric] for metric in two)
                 found.append(
                     {
                         "dataset": paper["dataset"],
                         "method": method,
                         "paper": float(theirs),
                         **means,
-                        "nearer": near,
+                        "nearer": _smallest(two),
+                        "nearest": _smallest(gaps),
+                        "between": low <= float(theirs) <= high,
                     }
                 )
     return found
+
+
+def _smallest(gaps: dict[str, float]) -> str | None:
+    """The metric with the smallest gap; None if several have it."""
+    best = [metric for metric, gap in gaps.items() if gap == min(gaps.values())]
+    return best[0] if len(best) == 1 else None
 
 
 def tuned_beside_paper(rows: list[Row]) -> list[dict[str, Any]]:

@@ -7,10 +7,14 @@ from typing import Any
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.answers import SMALLEST, compare, each_difference
+from iunet.study.answers import FIXED_RATIO, SMALLEST, compare, each_difference
+from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
-LABELS = {"tabular": "tables: test balanced accuracy", "vision": "images: test accuracy"}
+LABELS = {
+    "tabular": "tables: test balanced accuracy",
+    "vision": f"images, r = {FIXED_RATIO}: test accuracy",
+}
 
 
 def differences(rows: list[Row], kind: str) -> list[dict[str, Any]]:
@@ -44,29 +48,37 @@ def draw(rows: list[Row], path: str | Path) -> None:
 def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
     axis.axvspan(-SMALLEST, SMALLEST, color="#eeeeee", lw=0)
     axis.axvline(0, color=FAINT, lw=0.8)
+    left, right = _limits([entry["effect"] for entry in found])
     for place, entry in enumerate(found):
-        effect = entry["effect"]
-        axis.plot(
-            list(entry["each"].values()),
-            [place] * len(entry["each"]),
-            "o",
-            ms=2.5,
-            color=FAINT,
-            alpha=0.6,
-            mew=0,
-        )
+        effect, each = entry["effect"], list(entry["each"].values())
+        axis.plot(each, [place] * len(each), "o", ms=2.5, color=FAINT, alpha=0.6, mew=0)
         if effect.low is not None:
-            axis.plot([effect.low, effect.high], [place, place], "-", color=INK, lw=1.2)
+            ends = [max(effect.low, left), min(effect.high, right)]
+            axis.plot(ends, [place, place], "-", color=INK, lw=1.2)
+            for end, beyond, mark in (
+                (left, effect.low < left, "<"),
+                (right, effect.high > right, ">"),
+            ):
+                if beyond:
+                    axis.plot(end, place, mark, ms=4, color=INK, clip_on=False)
         axis.plot(effect.mean, place, "D", ms=4, color="#0072B2")
     sets = max(len(entry["each"]) for entry in found)
-    axis.set_yticks(range(len(found)), [method_label(entry["method"]) for entry in found])
+    axis.set_yticks(range(len(found)), [_label(entry, sets) for entry in found])
     axis.invert_yaxis()
-    # Single data sets may lie far out: the intervals decide what is shown.
-    ends = [
-        e for entry in found for e in (entry["effect"].low, entry["effect"].high) if e is not None
-    ]
-    means = [entry["effect"].mean for entry in found]
-    low, high = min([*ends, *means, -2]), max([*ends, *means, 2])
-    axis.set_xlim(max(low, min(means) - 8) - 0.5, min(high, max(means) + 8) + 0.5)
+    axis.set_xlim(left, right)
     noun = "data set" if sets == 1 else "data sets"
     axis.set_xlabel(f"method − IUNET, points\n{LABELS[kind]} ({sets} {noun})")
+
+
+def _label(entry: dict[str, Any], sets: int) -> str:
+    """With the number of its data sets, where others have more."""
+    own = len(entry["each"])
+    return method_label(entry["method"]) + (f" ({own} of {sets} sets)" if own < sets else "")
+
+
+def _limits(effects: list[Effect]) -> tuple[float, float]:
+    """Single data sets and wide intervals may lie far out: the means decide what is shown."""
+    means = [effect.mean for effect in effects]
+    ends = [end for effect in effects for end in (effect.low, effect.high) if end is not None]
+    low, high = min([*ends, *means, -2]), max([*ends, *means, 2])
+    return max(low, min(means) - 8) - 0.5, min(high, max(means) + 8) + 0.5

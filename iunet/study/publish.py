@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,7 +13,7 @@ from PIL import Image
 
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
-from iunet.labels import method_label
+from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
@@ -90,14 +91,19 @@ def with_blocks(text: str, parts: dict[str, str], path: Path) -> str:
 
 
 def claims_text(lines: list[dict[str, Any]]) -> str:
-    head = (
-        "| claim of the paper | effect [95 % interval] | data sets | verdict |\n|---|---|---|---|"
-    )
+    head = "| claim of the paper | effect [95 % interval] | data sets | verdict | remarks |"
     rows = [
-        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} |"
+        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} | "
+        f"{_remarks(line)} |"
         for line in lines
     ]
-    return "\n".join([head, *rows])
+    return "\n".join([head, "|---" * 5 + "|", *rows])
+
+
+def _remarks(line: dict[str, Any]) -> str:
+    """What weighs a verdict; which runs are missing stands at the end of the README."""
+    kept = [r for r in line["remarks"] if not r.endswith("not finished")]
+    return "; ".join(kept).replace("|", "\\|")
 
 
 def _interval(line: dict[str, Any]) -> str:
@@ -129,9 +135,19 @@ def table7_text(rows: list[Row]) -> str:
     own = [c for c in cells if c["nearer"] == "balanced_accuracy"]
     lines = [
         f"Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
-        f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy.",
+        f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy. "
+        f"{sum(c['between'] for c in cells)} of them lie between the two; beyond both, the nearer "
+        f"one says little. With accuracy as a third candidate, {_nearest(cells)}.",
     ]
     return "\n".join([*lines, "", tuned_text(tuned_beside_paper(rows))])
+
+
+def _nearest(cells: list[Row]) -> str:
+    counts = Counter(cell["nearest"] for cell in cells)
+    named = [
+        f"{counts[metric]} lie nearest to our {METRIC_LABELS[metric].lower()}" for metric in SCORES
+    ]
+    return ", ".join(named) + (f", {counts[None]} to two of them alike" if counts[None] else "")
 
 
 def tuned_text(tuned: list[Row]) -> str:
@@ -172,13 +188,19 @@ def _budget(method: str, tuned: list[Row]) -> str:
 
 def progress_text(rows: list[Row]) -> str:
     """What there is: data sets, methods with all their seeds, networks."""
-    seeds = len({row["seed"] for row in rows})
-    whole: dict[str, set[str]] = {}
+    seeds = {row["seed"] for row in rows}
+    found: dict[str, dict[str, set[int]]] = {}
     for row in rows:
-        whole.setdefault(row["dataset"], set()).add(row["method"])
+        found.setdefault(row["dataset"], {}).setdefault(row["method"], set()).add(row["seed"])
     networks = len({row["id"] for row in rows})
-    sets = ", ".join(f"{name} ({len(methods)} methods)" for name, methods in whole.items())
-    return f"{networks} networks evaluated, {seeds} seeds: {sets}."
+    sets = ", ".join(f"{name} ({_methods(of, len(seeds))})" for name, of in found.items())
+    return f"{networks} networks evaluated, {len(seeds)} seeds: {sets}."
+
+
+def _methods(seeds_of: dict[str, set[int]], n_seeds: int) -> str:
+    whole = sum(len(seeds) == n_seeds for seeds in seeds_of.values())
+    text = f"{whole} method{'s' if whole != 1 else ''}"
+    return text + (f", {len(seeds_of) - whole} in part" if whole < len(seeds_of) else "")
 
 
 def facts_text(results: Path, commit: str | None, rows: list[Row]) -> str:

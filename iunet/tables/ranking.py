@@ -192,4 +192,16 @@ def _notes(ranking: Ranking, label: dict[str, str]) -> list[str]:
     notes = [f"Friedman's test: p = {ranking.friedman_p:.3g}; the methods {differ} (at {ALPHA})."]
     groups = ["{" + ", ".join(label[m] for m in group) + "}" for group in ranking.cliques]
     found = ", ".join(groups) if groups else "none, every pair differs"
-    return [*notes, f"Groups of methods without a significant difference: {found}."]
+    notes.append(f"Groups of methods without a significant difference: {found}.")
+    if (smallest := smallest_p(ranking.n_datasets, len(ranking.ranks))) >= ALPHA:
+        notes.append(
+            f"With {ranking.n_datasets} data sets no pair of {len(ranking.ranks)} methods can "
+            f"differ significantly: its p-value is at least {smallest:.2g}, whatever the scores."
+        )
+    return notes
+
+
+def smallest_p(n_datasets: int, n_methods: int) -> float:
+    """Of Wilcoxon's exact test where one method always wins, after Holm's correction."""
+    pairs = n_methods * (n_methods - 1) // 2
+    return min(1.0, pairs * 2.0 ** (1 - n_datasets))

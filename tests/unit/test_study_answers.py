@@ -13,7 +13,13 @@ from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_b
 from iunet.study.archive import pack, unpack
 from iunet.study.findings import findings
 from iunet.study.picture import differences, draw
-from iunet.study.publish import answers_text, tuned_text, with_blocks
+from iunet.study.publish import (
+    answers_text,
+    claims_text,
+    progress_text,
+    tuned_text,
+    with_blocks,
+)
 from iunet.study.rows import COLUMNS
 
 
@@ -61,6 +67,9 @@ def test_only_whole_data_sets_and_chosen_networks_count():
     unfinished = [r for r in rows if (r["dataset"], r["seed"]) != ("b", 2)]
     found = compare(unfinished, "tabular", "iunet", "omp")
     assert "b" not in found.datasets and len(found.datasets) == 5
+    two_seeds = [r for r in rows if (r["method"], r["seed"]) != ("omp", 2)]
+    found = compare(two_seeds, "tabular", "iunet", "omp")
+    assert len(found.datasets) == 6 and found.seeds == 2 and found.mean == pytest.approx(2.0)
 
 
 def test_images_are_compared_at_one_ratio():
@@ -168,6 +177,51 @@ def test_findings_follow_from_the_intervals():
         return findings(rows)
 
     (better,) = said(5.0)
-    assert better.startswith("**IUNET is better than OMP and the dense network")
-    assert "+5.0 points [" in better and "6 tables, 3 seeds" in better
-    assert "worse than OMP" in said(-5.0)[0] and "not distinguishable from OMP" in said(0.0)[0]
+    assert better.startswith("**On tables IUNET is better than OMP and the dense network.**")
+    assert "+5.0 points [" in better and "6 tables, 3 seeds)" in better
+    assert "worse than OMP" in said(-5.0)[0]
+    assert "not better, by a point, than OMP" in said(0.3)[0]
+
+
+def test_findings_on_images_name_their_scale():
+    scores = {"omp": 40.0, "dense": 47.0, "iunet": 45.0}
+    facts = {"network": "mlp_vis", "encoder_weights": 4_190_208, "subset": "{}"}
+    rows = [
+        row("cifar10", method, seed, score + 0.1 * seed, **facts)
+        for method, score in scores.items()
+        for seed in (0, 1, 2)
+    ]
+    (text,) = findings(rows)
+    assert text.startswith("**On images IUNET is better than OMP and worse than the dense network")
+    assert "(CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights" in text
+    assert text.endswith("r = 8; interval over seeds only).")
+    one = [r for r in rows if r["seed"] == 0]
+    assert "neither shown to be better nor worse than OMP" in findings(one)[0]  # no interval
+
+
+def test_nearer_is_weak_where_the_papers_value_lies_beyond_both():
+    rows = [row("credit-g", "dense", 0, 60.0, test_accuracy=70.5)]
+    rows[0] |= {"test_swapped_balanced_accuracy": 64.0}
+    (cell,) = nearer_metric(rows)  # the paper has 70.0
+    assert cell["nearer"] == "swapped_balanced_accuracy" and not cell["between"]
+    assert cell["nearest"] == "accuracy"
+    (text,) = findings(rows)
+    assert "only 0 lie between the two, and 1 lie nearest to our plain accuracy" in text
+
+
+# ---- the README's texts
+
+
+def test_a_claims_remarks_stand_beside_its_verdict():
+    line = {"claim": "IUNET wins", "effect": 2.0, "low": 1.0, "high": 3.0, "unit": "points"}
+    line |= {"datasets": 1, "verdict": "reproduced"}
+    said = ["about cifar10 only", "svhn: not finished"]
+    assert claims_text([line | {"remarks": said}]).endswith(
+        "| IUNET wins | +2.00 [+1.00, +3.00] points | 1 | reproduced | about cifar10 only |"
+    )
+
+
+def test_progress_counts_methods_with_all_their_seeds():
+    rows = [row("a", method, seed, 1.0, id=f"{method}{seed}") for method in "xy" for seed in (0, 1)]
+    assert progress_text(rows[:3]) == "3 networks evaluated, 2 seeds: a (1 method, 1 in part)."
+    assert progress_text(rows) == "4 networks evaluated, 2 seeds: a (2 methods)."

@@ -20,7 +20,7 @@ from iunet.tables.metric_problem import (
     metric_problem_document,
     split_facts,
 )
-from iunet.tables.ranking import critical_difference, paper_ranking, ranking_document
+from iunet.tables.ranking import critical_difference, paper_ranking, ranking_document, smallest_p
 from iunet.tables.table2 import paper_scores, table2_of
 from iunet.tables.table7 import METHODS, table7
 
@@ -56,6 +56,16 @@ def test_an_experiment_has_its_methods_beside_each_other():
 
 
 # ---- ranking
+
+
+def test_too_few_data_sets_cannot_tell_methods_apart():
+    for n_sets, n_methods in ((6, 4), (8, 4), (12, 3)):
+        scores = {
+            f"m{i}": [10.0 * i + 0.1 * s * (i + 1) for s in range(n_sets)] for i in range(n_methods)
+        }
+        p_values = critical_difference(pd.DataFrame(scores)).p_values
+        found = min(p for a in p_values for b, p in p_values[a].items() if a != b)
+        assert found == pytest.approx(smallest_p(n_sets, n_methods))
 
 
 def test_ranking_of_the_papers_scores():
