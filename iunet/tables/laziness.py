@@ -6,10 +6,10 @@ from collections import Counter
 from statistics import fmean
 from typing import Any
 
-from iunet.labels import dataset_label, method_label, network_label
 from iunet.runs.entries import Benchmark
 from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.document import VALUE, Cell, Column, TableDocument, Value
+from iunet.tables.groups import grouped, summary
 from iunet.tables.masks import mask_files, masks_at_each_cut, read_mask_reports
 from iunet.tables.names import stand_in_text
 from iunet.tables.scores import About
@@ -40,16 +40,8 @@ def build(ask: Ask, about: About) -> TableDocument:
 def laziness(masks: list[dict[str, Any]], about: About | None = None) -> TableDocument:
     """One row per data set, network, method and cut; `masks` as `read_mask_reports` gives them."""
     about = about or About()
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for mask in masks:
-        key = (mask["dataset"], mask["network"], mask["method"], cut_text(mask))
-        groups.setdefault(key, []).append(mask)
-    rows, cells = [], {}
-    for (dataset, network, method, cut), part in groups.items():
-        key = f"{dataset}/{network}/{method}/{cut}"
-        names = [dataset_label(dataset), network_label(network), method_label(method), cut]
-        rows.append(Row(key, names, about.of(dataset)))
-        cells[key] = _cells(part)
+    named = [mask | {"cut": cut_text(mask)} for mask in masks]
+    rows, parts = grouped(named, ("dataset", "network", "method", "cut"), about)
     return TableDocument(
         id="laziness",
         title=TITLE,
@@ -61,7 +53,7 @@ def laziness(masks: list[dict[str, Any]], about: About | None = None) -> TableDo
         columns=[Column(key, label) for key, label in COLUMNS.items()],
         metrics=[VALUE],
         default_metric=VALUE,
-        cells=cells,
+        cells={key: _cells(part) for key, part in parts.items()},
         notes=[
             "Mean ± sample standard deviation over seeds. Two random masks of ratio r overlap in "
             "1/r of their weights, so compare within a ratio. A dead unit keeps no incoming "
@@ -102,17 +94,6 @@ def _cells(part: list[dict[str, Any]]) -> dict[str, Cell]:
     cells["disconnected"] = Cell(values={VALUE: Value(float(cut_off), n=len(found), text=text)})
     cells["overlap"].notes += [f"{t} ({n} of {len(part)} seeds)" for t, n in troubles.items()]
     return {key: cells[key] for key in COLUMNS}
-
-
-def summary(values: list[float | None]) -> Cell:
-    """Mean and sample standard deviation; a dash where there is no such number."""
-    from statistics import stdev
-
-    numbers = [value for value in values if value is not None]
-    if not numbers:
-        return Cell(values={VALUE: Value(text="–")})
-    spread = stdev(numbers) if len(numbers) > 1 else None
-    return Cell(values={VALUE: Value(fmean(numbers), spread, len(numbers))})
 
 
 def _dead(report: dict[str, Any]) -> float:

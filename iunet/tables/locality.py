@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from iunet.errors import UserError
-from iunet.labels import dataset_label, method_label, network_label
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.requests import Requests, run_requests
 from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.document import VALUE, Column, Row, TableDocument, Value
+from iunet.tables.document import VALUE, Column, TableDocument, Value
 from iunet.tables.document import Cell as TableCell
-from iunet.tables.laziness import summary
+from iunet.tables.groups import grouped, summary
 from iunet.tables.names import stand_in_text
 from iunet.tables.reports import REDO, choose, read_evaluation, refuse_repeated
 from iunet.tables.scores import About
@@ -69,15 +68,7 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
 def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> TableDocument:
     """One row per data set, network and method; `rows` as `read_localities` gives them."""
     about = about or About()
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["dataset"], row["network"], row["method"]), []).append(row)
-    heads, cells = [], {}
-    for (dataset, network, method), part in groups.items():
-        key = f"{dataset}/{network}/{method}"
-        names = [dataset_label(dataset), network_label(network), method_label(method)]
-        heads.append(Row(key, names, about.of(dataset)))
-        cells[key] = _cells(part)
+    heads, parts = grouped(rows, ("dataset", "network", "method"), about)
     return TableDocument(
         id="locality",
         title=TITLE,
@@ -90,7 +81,7 @@ def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> Ta
         columns=[Column(key, label) for key, label in COLUMNS.items()],
         metrics=[VALUE],
         default_metric=VALUE,
-        cells=cells,
+        cells={key: _cells(part) for key, part in parts.items()},
         notes=[
             "Mean ± sample standard deviation over seeds. Units with fewer than two pixels have no "
             "distance; units without a feature count as 0. Raw features of one column cannot move "
