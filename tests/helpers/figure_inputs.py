@@ -141,3 +141,55 @@ P_VALUES = {
     "omp": {"dense": 0.9, "xgb": 0.01},
     "dense": {"xgb": 0.03},
 }
+
+
+def ratio_sweep(folder: Path) -> list[dict]:
+    """Two data sets, all methods, two seeds; values say which point they are of."""
+    return [
+        evaluation(folder, dataset, method, seed, {1: 50 + i, 2: 60 + i + seed, 8: 40 + i - seed})
+        for dataset in ("cifar10", "svhn")
+        for i, method in enumerate(METHODS)
+        for seed in (0, 1)
+    ]
+
+
+def three_histograms(folder: Path) -> list[dict]:
+    return [
+        histogram(folder, "svhn", "kappa0.25-sup", 0, [[10, 10, 0, 0], [0, 10, 10, 0]]),
+        histogram(folder, "svhn", "kappa0.25-sup", 1, [[20, 0, 0, 0], [0, 10, 10, 0]]),
+        histogram(folder, "svhn", "kappa1-sup", 0, [[0, 0, 5, 15], [0, 0, 10, 10]]),
+    ]
+
+
+def first_layers(folder: Path) -> tuple[list[dict], list[dict]]:
+    """Networks of 2 × 2 images with 8 units, and of tables with 6 inputs and 5 units."""
+    units = np.arange(1, 9)[:, None] * -np.linspace(0.1, 1.2, 12)[None, :]
+    units[0] *= 100  # the largest norm
+    image = [
+        trained(folder, "cifar10", "iunet", units, side=2, channels=3),
+        trained(folder, "cifar10", "omp", units / 2, side=2, channels=3),
+    ]
+    table = np.arange(30).reshape(5, 6) - 15.0
+    tabular = [
+        trained(folder, "arrhythmia", "iunet", table),
+        trained(folder, "arrhythmia", "omp", table / 3),
+    ]
+    return image, tabular
+
+
+def three_studies(folder: Path) -> list[dict]:
+    return [
+        trials(
+            folder,
+            "xgb",
+            [
+                "1,complete,70.5,1,1,,,0.1",
+                "0,failed,,2.5,,out of memory,,0.2",
+                "2,complete,65,1,1,,time_limit,0.3",
+                "3,complete,80,1,1,,,0.3",
+            ],
+            budget=40,
+        ),
+        trials(folder, "tabnet", ["0,complete,60,1,1,,,0.1", "1,complete,61,1,1,,,0.1"], 2),
+        trials(folder, "mlp_c", ["0,failed,,,,died,,0.1"], 1),
+    ]

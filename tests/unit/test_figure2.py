@@ -14,6 +14,7 @@ from figure_inputs import (
     evaluation,
     line,
     outputs,
+    ratio_sweep,
     says,
     written,
 )
@@ -22,6 +23,11 @@ from matplotlib.text import Text
 from iunet.errors import UserError
 from iunet.figures.figure2 import draw_figure2, figure2_rows, write_figure2
 from iunet.figures.style import LOOKS, SMALL
+
+
+@pytest.fixture
+def sweep(tmp_path) -> list[dict]:
+    return ratio_sweep(tmp_path)
 
 
 def panels2(figure) -> dict[tuple[str, str], object]:

@@ -11,12 +11,18 @@ from figure_inputs import (
     outputs,
     panel_of,
     says,
+    three_histograms,
     written,
 )
 
 from iunet.artifacts import write_arrays
 from iunet.errors import UserError
 from iunet.figures.figure3 import draw_figure3, figure3_rows, quantile_of, write_figure3
+
+
+@pytest.fixture
+def histograms(tmp_path) -> list[dict]:
+    return three_histograms(tmp_path)
 
 
 def test_figure3_plots_shares(histograms, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from figure_inputs import (
+    first_layers,
     outputs,
     panel_of,
     says,
@@ -18,6 +19,11 @@ from iunet.errors import UserError
 from iunet.figures.figure4 import draw_figure4, named_groups, write_figure4
 from iunet.figures.first_layers import figure4_layers, largest
 from iunet.figures.style import SMALL
+
+
+@pytest.fixture
+def layers(tmp_path) -> tuple[list[dict], list[dict]]:
+    return first_layers(tmp_path)
 
 
 def test_figure4_pictures_are_the_strongest_units(layers):

@@ -11,6 +11,10 @@ from pathlib import Path
 from figure_inputs import (
     P_VALUES,
     RANKS,
+    first_layers,
+    ratio_sweep,
+    three_histograms,
+    three_studies,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,12 +37,12 @@ write_critical_difference(*data["cd"], output("cd"), n_datasets=40, metric="accu
 """
 
 
-def test_the_same_data_give_the_same_bytes(sweep, histograms, layers, studies, tmp_path):
+def test_the_same_data_give_the_same_bytes(tmp_path):
     data = {
-        "sweep": sweep,
-        "histograms": histograms,
-        "layers": layers,
-        "studies": studies,
+        "sweep": ratio_sweep(tmp_path),
+        "histograms": three_histograms(tmp_path),
+        "layers": first_layers(tmp_path),
+        "studies": three_studies(tmp_path),
         "cd": [RANKS, P_VALUES],
     }
     (tmp_path / "data.json").write_text(json.dumps(data))

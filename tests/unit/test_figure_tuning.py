@@ -8,12 +8,18 @@ from figure_inputs import (
     line,
     outputs,
     says,
+    three_studies,
     trials,
     written,
 )
 
 from iunet.errors import UserError
 from iunet.figures.tuning_history import draw_tuning_history, tuning_rows, write_tuning_history
+
+
+@pytest.fixture
+def studies(tmp_path) -> list[dict]:
+    return three_studies(tmp_path)
 
 
 def test_tuning_history(studies, tmp_path):
