@@ -11,6 +11,7 @@ import copy
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -40,6 +41,12 @@ class Loaded:
         self.jobs = [job for job in self.workflow.dag.jobs if not job.rule.norun]
 
     def states(self) -> dict[tuple[str, str], str]:
+        return {key: job.state for key, job in self.described().items()}
+
+    def identities(self) -> dict[tuple[str, str], str]:
+        return {key: job.identity["id"] for key, job in self.described().items()}
+
+    def described(self) -> dict[tuple[str, str], SimpleNamespace]:
         self.names["JOBS"].clear()
         for function in (
             "maker",
@@ -56,7 +63,7 @@ class Loaded:
             return {
                 (job.rule.name, str(job.output[0])): self.names["job_of"](
                     job.rule.name, job.wildcards
-                ).state
+                )
                 for job in self.jobs
             }
         finally:
@@ -83,9 +90,17 @@ def before(loaded) -> dict:
     return loaded.states()
 
 
+@pytest.fixture(scope="module")
+def identities(loaded) -> dict:
+    return loaded.identities()
+
+
 @pytest.fixture
-def edited(loaded, before, monkeypatch):
-    """A function that pretends a module was edited, and returns the rules whose jobs repeat."""
+def edited(loaded, before, identities, monkeypatch):
+    """A function that pretends a module was edited, and returns the rules whose jobs repeat.
+
+    What was made before the edit stays the artifact of its run, for whoever reads it unrepeated.
+    """
 
     def edit(module: str) -> set[str]:
         code_lines = loaded.names["code_lines"]
@@ -100,6 +115,7 @@ def edited(loaded, before, monkeypatch):
         for rule, values in kept.items():
             rule.params[:] = [mark(v) if isinstance(v, str) else v for v in values]
         try:
+            assert loaded.identities() == identities
             return loaded.changed(before)
         finally:
             monkeypatch.undo()

@@ -42,6 +42,7 @@ def provenance(rule):
 
 
 JOBS = {}
+VERSIONED = {"study"}  # its name says which code its trials are of, which an identity leaves out
 
 
 def job_of(rule, wildcards):
@@ -56,12 +57,12 @@ def describe_job(rule, name, wildcards):
     makers = {path: maker(path) for path in input_paths(rule, wildcards)}
     states = [made.state if made else file_state(path) for path, made in makers.items()]
     ids = [made.identity["id"] if made else file_state(path) for path, made in makers.items()]
-    own, versions = {}, []  # named parameters are settings, the others versions of code
+    own, versions = {}, []  # named parameters are settings (but for VERSIONED), others are not
     for parameter, value in rule.params._allitems():
         if parameter == "upstream" or rule._is_deriving_function(value):
             continue
         value = value(Wildcards(fromdict=wildcards)) if callable(value) else value
-        if parameter is None:
+        if parameter is None or parameter in VERSIONED:
             versions.append(value)
         else:
             own[parameter] = value
