@@ -64,6 +64,7 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["eight_digits"] = eight_digits
     try:
         template = environment.get_template("template.html")
         style, script = (
@@ -107,14 +108,22 @@ def lean(document: Document) -> Document:
     """What the page's script makes a CSV of; a key without a value is left out of a cell."""
     kept = {key: document[key] for key in ("row_header", "rows", "columns", "metrics")}
     kept["cells"] = {
-        row: {column: with_values(cell) for column, cell in of_row.items()}
+        row: {column: shortened(cell) for column, cell in of_row.items()}
         for row, of_row in document["cells"].items()
     }
     return kept
 
 
-def with_values(cell: Document) -> Document:
-    return {key: value for key, value in cell.items() if value is not None and value != []}
+def shortened(content: Any) -> Any:
+    """Without keys that have no value; numbers with eight digits, which no table shows."""
+    if isinstance(content, dict):
+        kept = {key: shortened(value) for key, value in content.items()}
+        return {key: value for key, value in kept.items() if value is not None and value != []}
+    return eight_digits(content) if isinstance(content, float) else content
+
+
+def eight_digits(number: float) -> float:
+    return float(f"{number:.8g}")
 
 
 def json_for_html(content: Any) -> str:

@@ -203,6 +203,16 @@ def test_hostile_text_stays_text(tmp_path):
     assert json.loads(json_for_html(attack)) == attack
 
 
+def test_the_data_for_downloads_are_short(tmp_path):
+    table = small_table("table1", {"a": {"iunet": cell(59.96588693957114)}})
+    page = rendered(tmp_path, minimal(tables=[table]))
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+    kept = json.loads(data)["table1"]["cells"]["a"]["iunet"]
+    assert kept["values"]["accuracy"]["mean"] == 59.965887
+    assert "missing" not in kept and "notes" not in kept
+    assert 'data-number="59.965887"' in page
+
+
 def test_missing_cells_are_marked_grouped_and_collected(tmp_path):
     cells = {
         "vehicle": {"iunet": cell(80.0), "xgb": cell(missing="not finished")},
