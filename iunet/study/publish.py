@@ -17,7 +17,7 @@ from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
-from iunet.study.answers import answers, nearer_metric, tuned_beside_paper
+from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_paper
 from iunet.study.archive import pack
 from iunet.study.findings import findings
 from iunet.study.picture import draw
@@ -110,9 +110,11 @@ def _interval(line: dict[str, Any]) -> str:
     if line["effect"] is None:
         return "–"
     unit = f" {line['unit']}" if line["unit"] else ""
+    sign = "" if line["smallest"] is None else "+"  # of a share or a ratio there is none
     if line["low"] is None:
-        return f"{line['effect']:.2f}{unit}"
-    return f"{line['effect']:+.2f} [{line['low']:+.2f}, {line['high']:+.2f}]{unit}"
+        return f"{line['effect']:{sign}.2f}{unit}"
+    low, high = (f"{line[end]:{sign}.2f}" for end in ("low", "high"))
+    return f"{line['effect']:{sign}.2f} [{low}, {high}]{unit}"
 
 
 def answers_text(rows: list[Row]) -> str:
@@ -120,7 +122,8 @@ def answers_text(rows: list[Row]) -> str:
     lines = [head, "|---|---|---|---|---|"]
     for entry in answers(rows):
         found: Effect = entry["effect"]
-        line = {"effect": found.mean, "low": found.low, "high": found.high, "unit": ""}
+        line = {"effect": found.mean, "low": found.low, "high": found.high}
+        line |= {"unit": "", "smallest": SMALLEST}
         lines.append(
             f"| {entry['question']} | {entry['kind']} | {_interval(line)} | "
             f"{len(found.datasets)} | {entry['verdict']} |"

@@ -214,11 +214,17 @@ def test_nearer_is_weak_where_the_papers_value_lies_beyond_both():
 
 def test_a_claims_remarks_stand_beside_its_verdict():
     line = {"claim": "IUNET wins", "effect": 2.0, "low": 1.0, "high": 3.0, "unit": "points"}
-    line |= {"datasets": 1, "verdict": "reproduced"}
+    line |= {"datasets": 1, "verdict": "reproduced", "smallest": 1.0}
     said = ["about cifar10 only", "svhn: not finished"]
     assert claims_text([line | {"remarks": said}]).endswith(
         "| IUNET wins | +2.00 [+1.00, +3.00] points | 1 | reproduced | about cifar10 only |"
     )
+
+
+def test_a_ratio_has_no_sign():
+    line = {"claim": "cheaper", "effect": 0.29, "low": 0.09, "high": 1.35, "unit": "times"}
+    line |= {"datasets": 5, "verdict": "undecided", "smallest": None, "remarks": []}
+    assert "| cheaper | 0.29 [0.09, 1.35] times | 5 |" in claims_text([line])
 
 
 def test_progress_counts_methods_with_all_their_seeds():
