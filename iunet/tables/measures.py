@@ -267,7 +267,7 @@ def cheaper(runs: Runs) -> Finding:
     found = means[cheapest]
     each = ", ".join(f"{method_label(m)} {exp(e.mean):.2g}" for m, e in means.items())
     remarks = [f"seconds over IUNET's, geometric mean of data sets: {each}"]
-    if without := [d for d in in_order(frame["dataset"]) if d not in found.datasets]:
+    if without := sorted({*frame["dataset"]} - {*found.datasets}):
         remarks.append(f"without {', '.join(without)}: not all times are there")
     if found.low is None:
         remarks.append("one data set: no interval")
