@@ -57,7 +57,7 @@ def describe_job(rule, name, wildcards):
     makers = {path: maker(path) for path in input_paths(rule, wildcards)}
     states = [made.state if made else file_state(path) for path, made in makers.items()]
     ids = [made.identity["id"] if made else file_state(path) for path, made in makers.items()]
-    own, versions = {}, []  # named parameters are settings (but for VERSIONED), others are not
+    own, versions = {}, []  # named parameters are settings, all others versions of code
     for parameter, value in rule.params._allitems():
         if parameter == "upstream" or rule._is_deriving_function(value):
             continue
