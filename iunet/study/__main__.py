@@ -15,40 +15,44 @@ from typing import Any
 
 from iunet.errors import UserError
 from iunet.page.facts import git_state
+from iunet.study import real_size
 from iunet.study.archive import unpack
+from iunet.study.overlays import OVERLAY, PROJECT, SIZE_OVERLAY, read_config
 from iunet.study.publish import publish, refresh
 
-PROJECT = Path(__file__).parents[2]
-OVERLAY = "config/cpu-study.yaml"
 PUBLISHED = PROJECT / "reports" / "cpu-study"
 FRONT_PAGE = PROJECT / "README.md"
+BEFORE = "more_images"  # the part before which the network at its real size runs
 
 
-def read_config() -> dict[str, Any]:
-    """The config of the study, as Snakemake makes it."""
-    import yaml
-    from snakemake.utils import update_config
-
-    config = yaml.safe_load((PROJECT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    update_config(config, yaml.safe_load((PROJECT / OVERLAY).read_text(encoding="utf-8")))
-    return config
+def parts_of(config: dict[str, Any]) -> list[str]:
+    """In the order in which they run: the experiments, and the network at its real size."""
+    names = list(config["experiments"])
+    at = names.index(BEFORE)
+    return [*names[:at], real_size.NAME, *names[at:]]
 
 
 def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Every part in the order of the overlay; a part that fails does not stop the next."""
-    results = PROJECT / config["results"]
+    known = parts_of(config)
+    for part in arguments.parts:
+        if part not in known:
+            raise UserError(f"The study has no part '{part}'. Its parts are: {', '.join(known)}.")
     archive = PUBLISHED / "reports.tar.xz"
     if archive.exists() and not arguments.afresh:
-        print(f"==> {unpack(archive, results)} reports of finished runs from {archive}")
-    parts = arguments.parts or list(config["experiments"])
+        new = unpack(archive, PROJECT / config["results"])
+        print(f"==> {new} reports of finished runs from {archive}")
     failed = []
-    for part in parts:
-        if part not in config["experiments"]:
-            known = ", ".join(config["experiments"])
-            raise UserError(f"The study has no part '{part}'. Its parts are: {known}.")
-        targets = unfinished(config, part)
+    for part in arguments.parts or known:
+        if part == real_size.NAME:
+            overlays = [OVERLAY, SIZE_OVERLAY]
+            published = (PUBLISHED / f"{part}.json").exists() and not arguments.afresh
+            table = f"{read_config(*overlays)['results']}/{real_size.TABLE}.json"
+            targets = [] if published else [table]
+        else:
+            overlays, targets = [OVERLAY], unfinished(config, part)
         print(f"==> {part}: {len(targets)} results to make", flush=True)
-        if targets and snakemake(arguments, "--", *targets):
+        if targets and snakemake(arguments, overlays, "--", *targets):
             failed.append(part)
     if failed:
         print(f"==> not finished: {', '.join(failed)}; the same command goes on with them")
@@ -71,14 +75,14 @@ def unfinished(config: dict[str, Any], part: str) -> list[str]:
     return [path for path in dict.fromkeys(results) if not (PROJECT / path).exists()]
 
 
-def snakemake(arguments: argparse.Namespace, *more: str) -> int:
+def snakemake(arguments: argparse.Namespace, overlays: list[str], *more: str) -> int:
     changes = [f"data={{mirror: {arguments.mirror}}}"] if arguments.mirror else []
     command = [Path(sys.executable).parent / "snakemake", "--cores", str(arguments.cores)]
     if arguments.command == "publish":
         # Of what is finished, whatever code has made it since: tables say so, nothing is trained.
         changes.append("partial=true")
         command += ["--allowed-rules", "table", "figure", "rows", "page", "all"]
-    command += ["--configfile", OVERLAY, *(["--config", *changes] if changes else []), *more]
+    command += ["--configfile", *overlays, *(["--config", *changes] if changes else []), *more]
     return subprocess.run(command, cwd=PROJECT, check=False).returncode
 
 
@@ -95,9 +99,11 @@ def main() -> int:
     if arguments.command == "run":
         return run(config, arguments)
     if arguments.command == "publish":
-        if status := snakemake(arguments):
+        if status := snakemake(arguments, [OVERLAY]):
             return status
-        publish(PROJECT / config["results"], git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
+        size = read_config(OVERLAY, SIZE_OVERLAY)
+        results, size_results = (PROJECT / c["results"] for c in (config, size))
+        publish(results, size_results, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
     else:
         refresh(PUBLISHED, FRONT_PAGE)
     return 0

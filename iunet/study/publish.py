@@ -21,6 +21,7 @@ from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_p
 from iunet.study.archive import pack
 from iunet.study.findings import findings
 from iunet.study.picture import draw
+from iunet.study.real_size import copy_table, real_size_text
 from iunet.study.rows import read_rows
 from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect
@@ -30,8 +31,10 @@ FORMS = (".csv", ".json")
 BLOCK = "<!-- {name}: made by `make publish`, not by hand -->\n{text}\n<!-- end of {name} -->"
 
 
-def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -> None:
-    """Copy what readers want from `results` to `folder`, and bring its README up to date."""
+def publish(
+    results: Path, size_results: Path, commit: str | None, folder: Path, front_page: Path
+) -> None:
+    """Copy what readers want from the results to `folder`, and bring its README up to date."""
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
             raise UserError(f"{results / needed} is not there: the study's page was not made yet.")
@@ -47,6 +50,7 @@ def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
+    copy_table(size_results, folder)
     rows = read_rows(folder / "runs.csv")
     draw(rows, folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, rows))
@@ -72,6 +76,7 @@ def blocks(folder: Path) -> dict[str, str]:
         "claims": claims_text(claims["data"]["claims"]),
         "answers": answers_text(rows),
         "table 7": table7_text(rows),
+        "real size": real_size_text(folder),
         "progress": progress_text(rows),
         "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(findings(rows), start=1)),
     }

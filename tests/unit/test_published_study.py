@@ -15,8 +15,9 @@ from iunet.artifacts import read_json
 from iunet.data.registry import read_registry
 from iunet.page.build import lean
 from iunet.runs.entries import Benchmark
-from iunet.study.__main__ import read_config, unfinished
+from iunet.study.__main__ import unfinished
 from iunet.study.archive import unpack
+from iunet.study.overlays import read_config
 from iunet.study.publish import blocks, with_blocks
 from iunet.study.rebuild import rebuild
 from iunet.study.rows import read_rows

@@ -1,0 +1,48 @@
+"""The study's part on the network at its real size, and the order of the parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from iunet.errors import UserError
+from iunet.study.__main__ import main, parts_of
+from iunet.study.overlays import read_config
+from iunet.study.real_size import copy_table, real_size_text
+from iunet.tables.document import write_document
+from iunet.tables.laziness import laziness
+
+
+def masks(densities: dict[str, list[float]]) -> list[dict]:
+    """Masks of one seed as `read_mask_reports` gives them, by their cuts."""
+    place = {"dataset": "cifar10", "network": "mlp_vis", "method": "omp", "seed": 0}
+    found = []
+    for cut, parts in densities.items():
+        layers = [{"density": d, "units": 10, "dead_units": 0} for d in parts]
+        report = {"layers": layers, "overlap_with_initial_mask": 0.9, "disconnected": 0 in parts}
+        more = {"cut": cut, "supernet": "kappa1-sup", "missing": None, "failed": None}
+        found.append(place | more | {"report": report})
+    return found
+
+
+def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tmp_path):
+    assert "not run yet" in real_size_text(tmp_path)
+    made = tmp_path / "results/tables/laziness.json"
+    made.parent.mkdir(parents=True)
+    found = masks({"ratio4": [0.5, 0.0123, 0.9], "ratio8-relative": [0.01, 0.0, 0.9]})
+    write_document(made, laziness(found))
+    copy_table(tmp_path / "results", tmp_path)
+    head, _, torch_default, he_normal, omp = real_size_text(tmp_path).splitlines()
+    assert "| r = 2 | r = 4 | r = 8 | r = 16 | r = 32 |" in head
+    # The prediction: the bound of the second layer's weights lies below the threshold from 8 on.
+    assert torch_default.count("**cut off** (2)") == 3 and "2.2 % (2)" in torch_default
+    assert "cut off" not in he_normal and "3.1 % (2)" in he_normal
+    assert omp == "| OMP | not run | 1.2 % (2) | **cut off** (2) | not run | not run |"
+
+
+def test_the_parts_of_the_study_are_in_the_order_of_their_weight(capsys, monkeypatch):
+    parts = parts_of(read_config())
+    assert parts[0] == "six_tables" and parts[-3:] == ["real_size", "more_images", "resnet"]
+    monkeypatch.setattr("sys.argv", ["study", "run", "real_sizes"])
+    with pytest.raises(UserError, match=r"no part 'real_sizes'.*transforms, real_size,"):
+        main()
+    assert capsys.readouterr().out == ""  # refused before anything is unpacked
