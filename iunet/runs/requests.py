@@ -11,6 +11,7 @@ from typing import Any
 
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Cell
+from iunet.runs.names import CutName
 from iunet.runs.settings import trains_decoder
 
 Requests = list[dict[str, Any]]
@@ -26,21 +27,14 @@ def run_requests(
 ) -> Requests:
     """A request for every cell and seed (see `iunet.tables.reports`).
 
-    `choice_of` is the method whose chosen ratio all cells with the same cuts use (the ablations use
-    IUNET's); the others, and all without it, use their own choice. `cut` is a cut for all, with no
-    choice at all, and `supernet` its supernet, where a method has several. With `supernets` the
-    evaluation of the supernet of each cut is asked for too.
+    `choice_of` is the method whose chosen ratio all cells with the same ratios use (ablations and
+    controls use IUNET's); the others, and all without it, use their own choice. `cut` is a cut for
+    all, with no choice at all, and `supernet` its supernet, where a method has several. With
+    `supernets` the evaluation of the supernet of each cut is asked for too.
     """
-    leaders = {
-        (cell.dataset, cell.method.network, cell.method.cuts): cell.method.name
-        for cell in cells
-        if cell.method.name == choice_of
-    }
     requests = []
-    for cell in cells:
+    for cell, chooser in choosers(cells, choice_of):
         method = cell.method
-        same = (cell.dataset, method.network, method.cuts)
-        chooser = leaders.get(same, method.name)
         chosen = method.stage == "subnetwork" and cut is None
         choice = bench.choice(cell, chooser) if chosen else None
         for seed in bench.seeds:
@@ -69,6 +63,25 @@ def run_requests(
                 }
             )
     return requests
+
+
+def choosers(cells: list[Cell], choice_of: str | None) -> list[tuple[Cell, str]]:
+    """Every cell with the method whose choice it uses: `choice_of`, or itself.
+
+    Masks that differ in their score, structure or positions are compared at one ratio: a shuffled
+    mask at another one would not have the densities of the mask that it is a control of.
+    """
+    leaders = {_ratios(cell) for cell in cells if cell.method.name == choice_of}
+    return [
+        (cell, choice_of if choice_of and _ratios(cell) in leaders else cell.method.name)
+        for cell in cells
+    ]
+
+
+def _ratios(cell: Cell) -> tuple[Any, ...]:
+    """Where and among which ratios a cell chooses."""
+    ratios = (CutName.parse(cut).ratio for cut in cell.method.cuts)
+    return (cell.dataset, cell.method.network, *ratios)
 
 
 def supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:

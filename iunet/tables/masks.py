@@ -15,7 +15,7 @@ from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.names import CutName, SupernetName, base_network
-from iunet.runs.requests import Requests
+from iunet.runs.requests import Requests, choosers
 from iunet.tables.reports import REDO, choose, describe, refuse_repeated
 
 
@@ -24,15 +24,9 @@ def chosen_masks(bench: Benchmark, cells: list[Cell], choice_of: str | None = No
 
     With `choice_of` at the ratio that was chosen for that method, where both have the same ones.
     """
-    leaders = {
-        (cell.dataset, cell.method.network, cell.method.cuts): cell.method.name
-        for cell in cells
-        if cell.method.name == choice_of
-    }
     requests = []
-    for cell in pruned(cells):
-        same = (cell.dataset, cell.method.network, cell.method.cuts)
-        requests += _requests(bench, cell, leaders.get(same, cell.method.name))
+    for cell, chooser in choosers(pruned(cells), choice_of):
+        requests += _requests(bench, cell, chooser)
     return requests
 
 

@@ -9,19 +9,20 @@ table needs (iunet/runs/requests.py):
      "missing": reason or None}
 
 A subnetwork's name is `kappa0.25-ilo/ratio8`. With `own_choice` the choice is of supernet and cut,
-without it of the cut alone.
+without it another method's, of the ratio alone.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.labels import SCORES
-from iunet.runs.names import base_network
+from iunet.runs.names import CutName, base_network
 
 STAGES = ("supernet", "dense", "tuned", "subnetwork")
 SCORED = [f"{part}_{score}" for part in ("valid", "test") for score in SCORES]  # of a report
@@ -130,10 +131,16 @@ def choose(request: dict[str, Any]) -> Choice:
     chosen = choice["chosen"]
     if chosen is None:
         return Choice(None, None, None, failure_of(choice))
-    own = request.get("own_choice")
-    return _found(
-        request, chosen["supernet"] if own else _single(request, supernets), chosen["cut"]
-    )
+    if request.get("own_choice"):
+        return _found(request, chosen["supernet"], chosen["cut"])
+    return _found(request, _single(request, supernets), _at_ratio_of(chosen["cut"], files))
+
+
+def _at_ratio_of(cut: str, names: Iterable[str]) -> str:
+    """The cut among those of a request that has the ratio of another method's, `cut`."""
+    ratio = CutName.parse(cut).ratio
+    own = dict.fromkeys(name.partition("/")[2] for name in names)
+    return next((c for c in own if CutName.parse(c).ratio == ratio), cut)
 
 
 def _found(request: dict[str, Any], supernet: str, cut: str) -> Choice:

@@ -87,16 +87,28 @@ def test_ablations_use_the_ratio_of_iunet():
     assert {request["network"] for request in requests} == {"mlp_vis", "mlp_tab"}
 
 
-def test_ablations_with_other_cuts_use_their_own_choice():
+def test_controls_use_the_ratio_of_iunet_whatever_their_cuts_are_called():
+    """A shuffled mask at another ratio would not have the densities of the mask it stands for."""
+    requests = run_requests(BENCH, cells("tables.controls"), choice_of="iunet")
+    chosen = {r["method"]: r["choice"] for r in of(requests, dataset="cifar10", seed=0)}
+    folder = "results/runs/cifar10/mlp_vis"
+    for method in ("omp", "omp_relative", "iunet_shuffled", "iunet_fresh", "iunet_units"):
+        assert chosen[method] == f"{folder}/choice-iunet.json", method
+    assert chosen["supernet_finetuned"] == f"{folder}/choice-supernet_finetuned.json"  # of ratio 1
+
+
+def test_ablations_at_other_ratios_use_their_own_choice():
     config = copy.deepcopy(CONFIG)
     row = {"kappa": 0.25, "objective": "ilo"}
     config["methods"]["longer"] = {**row, "finetune": {"batch_size": 64}}
-    config["tables"]["table4"]["methods"] = ["iunet", "iunet_no_ilo", "longer"]
+    config["methods"]["smaller"] = {**row, "ratios": [32]}
+    config["tables"]["table4"]["methods"] = ["iunet", "longer", "smaller", "beta_lasso"]
     bench = Benchmark(config, REGISTRY, fixed=PAIRS)
     requests = run_requests(bench, bench.cells_of("tables.table4"), choice_of="iunet")
     chosen = {r["method"]: r["choice"] for r in of(requests, dataset="vehicle", seed=0)}
-    assert chosen["iunet_no_ilo"] == chosen["iunet"] != chosen["longer"]
-    assert chosen["longer"].endswith("choice-longer.json")
+    assert chosen["longer"] == chosen["iunet"]
+    assert chosen["smaller"].endswith("choice-smaller.json")
+    assert chosen["beta_lasso"].endswith("choice-beta_lasso.json")  # no ratio: what survives
 
 
 def test_a_cut_for_all_needs_no_choice():

@@ -40,6 +40,20 @@ def chosen(tmp_path):
     return lambda **changes: write(tmp_path, "choice-iunet.json", choice(**changes))
 
 
+def test_of_another_methods_choice_the_ratio_counts(tmp_path, chosen):
+    names = ("kappa0.25-ilo/ratio2-shuffled", "kappa0.25-ilo/ratio8-shuffled")
+    contents = (evaluation(ratio=2.0), evaluation())
+    files = {
+        name: write(tmp_path, f"{name}/evaluation.json", content)
+        for name, content in zip(names, contents, strict=True)
+    }
+    asked = request(files, method="iunet_shuffled", choice=chosen())
+    row = read_runs([asked]).iloc[0]
+    assert (row.supernet, row.cut, row.ratio) == ("kappa0.25-ilo", "ratio8-shuffled", 8.0)
+    with pytest.raises(UserError, match="ratio8', which is not among the runs"):
+        read_runs([asked | {"evaluations": {names[0]: files[names[0]]}}])
+
+
 def test_a_chosen_cut(reports, chosen):
     frame = read_runs([request(reports(), choice=chosen(), own_choice=True)])
     row = frame.iloc[0]
