@@ -34,6 +34,7 @@ class LearnerEntry:
     hyperparameters: int  # D of the paper's budget of 40·D trials
     packages: tuple[str, ...]  # whose versions its reports name
     torch: bool  # trains with torch: its threads, devices and checkpoints
+    class_weights: str  # none or balanced: as in its own paper
     trial_cost: Callable[[dict[str, Any], Data, str], Cost]  # from settings, data and device
 
 
@@ -67,14 +68,23 @@ def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:
 
 
 LEARNERS = {
-    "xgb": LearnerEntry("iunet.baselines.xgb", "XGB", 15, ("xgboost",), False, _xgb),
+    "xgb": LearnerEntry("iunet.baselines.xgb", "XGB", 15, ("xgboost",), False, "none", _xgb),
     "tabnet": LearnerEntry(
         "iunet.baselines.tabnet",
         "TABN",
         11,
         ("torch", "pytorch-tabnet"),
         True,
+        "none",
         _tabnet,
     ),
-    "mlp_c": LearnerEntry("iunet.baselines.mlp_c", "MLP_TAB+C", 19, ("torch",), True, _mlp_c),
+    "mlp_c": LearnerEntry(
+        "iunet.baselines.mlp_c",
+        "MLP_TAB+C",
+        19,
+        ("torch",),
+        True,
+        "balanced",
+        _mlp_c,
+    ),
 }

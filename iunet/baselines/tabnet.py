@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from iunet.artifacts import read_arrays, write_tensors
 from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.data.load import Part, joined, load_part
+from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import predict
 from iunet.scoring.scores import balanced_accuracy
@@ -136,10 +137,12 @@ class Learner:
         batch, virtual = self.batch_sizes(parameters, len(rows))
         network = self.build(parameters, virtual, seed)
         per_epoch = n_batches(len(rows), batch)
+        balanced = self.settings.get("class_weights") == "balanced"
+        weights = balanced_class_weights(rows.labels, self.table.n_classes) if balanced else None
 
         def loss(indices: Tensor):
             logits, sparsity = network.with_sparsity(self.inputs.prepare(rows.raw[indices]))
-            value = nn.functional.cross_entropy(logits, rows.labels[indices])
+            value = nn.functional.cross_entropy(logits, rows.labels[indices], weights)
             return value - parameters["lambda_sparse"] * sparsity, {}
 
         def lr_at(epoch: float) -> float:

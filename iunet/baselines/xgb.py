@@ -59,6 +59,10 @@ class Learner:
         key = (one_hot and bool(self.table.preprocessing.categorical), *parts)
         if key not in self.matrices:
             self.matrices[key] = _matrix(self.table, *key)
+            if self.settings.get("class_weights") == "balanced":
+                labels = self.matrices[key].get_label().astype(np.int64)
+                counts = np.bincount(labels, minlength=self.table.n_classes)
+                self.matrices[key].set_weight(len(labels) / (self.table.n_classes * counts[labels]))
         return self.matrices[key]
 
     def fixed(self, parameters: dict[str, Any], seed: int) -> dict[str, Any]:

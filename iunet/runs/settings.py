@@ -206,9 +206,15 @@ def choice_metric(config: Config, point: Any) -> str:
 
 
 def learner_settings(config: Config, learner: str) -> dict[str, Any]:
-    """What a trial depends on; the budget and the threads are no part of it."""
+    """What a trial depends on; the budget and the threads are no part of it.
+
+    Class weights are, where they are not those of the learner's own paper.
+    """
     others = ("trials", "per", "minutes", "threads")  # the device lies elsewhere, in `devices`
-    return {k: v for k, v in config["tuning"][learner].items() if k not in others}
+    section = {k: v for k, v in config["tuning"][learner].items() if k not in others}
+    if section.get("class_weights") == LEARNERS[learner].class_weights:
+        del section["class_weights"]
+    return section
 
 
 def study_budget(config: Config, learner: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.settings import study_budget
 
@@ -28,10 +29,17 @@ def _what_methods_saw(config: dict[str, Any], cells: list[Cell]) -> list[str]:
         return []
     both = config["tuning"]["refit_on"] == "train_valid"
     rows = "train and valid" if both else "train alone, as the MLP family is"
+    weighted = [
+        entry.label
+        for name, entry in LEARNERS.items()
+        if config["tuning"][name]["class_weights"] == "balanced"
+    ]
+    verb = "weight their" if len(weighted) > 1 else "weights its"
+    who = f"{' and '.join(weighted) or 'None of them'} {verb} classes"
     own = "also weighted" if config["train"]["class_weights"] == "balanced" else "not weighted"
     return [
-        f"XGB, TABN and MLP_TAB+C are fitted on {rows}; the MLP family sees train alone. MLP_TAB+C "
-        f"weights its classes; those of the MLP family are {own}, unless a method's row says so."
+        f"XGB, TABN and MLP_TAB+C are fitted on {rows}; the MLP family sees train alone. {who}; "
+        f"those of the MLP family are {own}, unless a method's row says so."
     ]
 
 

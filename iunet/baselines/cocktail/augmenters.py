@@ -98,14 +98,14 @@ def class_weights(labels: Tensor, n_classes: int) -> Tensor:
 
 
 def mixed_loss(
-    logits: Tensor, labels: Tensor, others: Tensor, lam: Tensor, weights: Tensor
+    logits: Tensor, labels: Tensor, others: Tensor, lam: Tensor, weights: Tensor | None
 ) -> Tensor:
     """λ times the loss for the own labels, 1 − λ times that for the other rows'."""
     own, other = (F.cross_entropy(logits, y, weights) for y in (labels, others))
     return torch.lerp(other, own, lam)
 
 
-def fgsm_loss(forward: Forward, x: Tensor, labels: Tensor, weights: Tensor, epsilon: float):
+def fgsm_loss(forward: Forward, x: Tensor, labels: Tensor, weights: Tensor | None, epsilon: float):
     """Half the loss for x, half that for its adversarial neighbour.
 
     The step uses the gradient of the clean pass that is trained on, with its dropout mask; the
@@ -123,7 +123,7 @@ def augmented_loss(
     forward: Forward,
     x: Tensor,
     labels: Tensor,
-    weights: Tensor,
+    weights: Tensor | None,
     generator: Generator,
 ) -> Tensor:
     """The loss of a batch with the cocktail's augmentation; weighted means over the batch."""

@@ -14,6 +14,7 @@ from iunet.errors import UserError
 DROPOUT_SHAPES = ("funnel", "long_funnel", "diamond", "hexagon", "brick", "triangle", "stairs")
 BRANCHES = ("none", "shake_shake", "shake_drop")
 AUGMENTATIONS = ("none", "mixup", "cutmix", "cutout", "fgsm")
+CLASS_WEIGHTS = ("none", "balanced")
 # What the search may choose, both ends included.
 RANGES: dict[str, tuple[float, float]] = {
     "weight_decay": (1e-5, 0.1),
@@ -59,12 +60,14 @@ class Cocktail:
     width: int = 512
     groups: int = 2
     blocks: int = 2  # in each group
+    class_weights: str = "balanced"  # of the loss; or none
 
     def __post_init__(self) -> None:
         choices = {
             "dropout_shape": DROPOUT_SHAPES,
             "branch": BRANCHES,
             "augmentation": AUGMENTATIONS,
+            "class_weights": CLASS_WEIGHTS,
         }
         for name, known in choices.items():
             if getattr(self, name) not in known:

@@ -114,7 +114,8 @@ def make_training(
     run: str,
 ) -> Training:
     device = train_part.raw.device
-    weights = class_weights(train_part.labels, n_classes)
+    balanced = cocktail.class_weights == "balanced"
+    weights = class_weights(train_part.labels, n_classes) if balanced else None
     augment = stream(seed, "cocktail/augment", device)
     cycles = schedule(cocktail)
     # Averaging needs the same networks as the ensemble.

@@ -1,0 +1,87 @@
+"""Class weights of the tuned baselines: what they do, and where they are no part of a study."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import yaml
+from conftest import ROOT
+from test_learners import CPU, GOOD, SETTINGS, write_table
+
+from iunet.artifacts import read_arrays, write_arrays
+from iunet.baselines.catalog import LEARNERS
+from iunet.baselines.learner import Table, learner_module
+from iunet.data.registry import read_registry
+from iunet.runs.entries import Benchmark
+from iunet.runs.settings import learner_settings
+from iunet.tables.about import about_cells
+from iunet.tables.catalog import said_by_tables
+from iunet.training.support.checkpoint import Checkpoint
+
+CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+OTHER = {"none": "balanced", "balanced": "none"}
+
+
+def overlapping_classes(folder) -> Table:
+    """One row of ten is of the second class, and no column tells it from the first for certain."""
+    files = write_table(folder, n_train=400, n_classes=2)
+    rng = np.random.default_rng(1)
+    for part in ("train", "valid"):
+        arrays = read_arrays(files[part])
+        n = len(arrays["labels"]) if part == "train" else 200
+        labels = (np.arange(n) % 10 == 0).astype("i8")
+        numeric = np.stack([labels + rng.normal(size=n), np.zeros(n)], axis=1).astype("f4")
+        codes = np.zeros((n, 2), dtype=np.int32)
+        write_arrays(files[part], {"numeric": numeric, "categorical": codes, "labels": labels})
+    return Table(files)
+
+
+def rare_labels(tmp_path, name: str, **weights: str) -> int:
+    """How many of the 200 validation rows a fitted model takes for the rare class."""
+    folder = tmp_path / weights.get("class_weights", "usual")
+    longer = {"first_cycle_epochs": 8} if name == "mlp_c" else {}
+    settings = SETTINGS[name] | longer | weights
+    learner = learner_module(name).Learner(overlapping_classes(folder / "split"), settings, CPU)
+    model, found = str(folder / "model.safetensors"), {"rounds": 5, "epochs": 30}
+    checkpoint = None if name == "xgb" else Checkpoint(folder / "refit.checkpoint", {})
+    job = {"run": "r", "checkpoint": checkpoint, "parts": ("train",)}
+    facts = learner.refit(GOOD[name], found, 0, model, **job)
+    return int(learner.predict(model, {"model": facts, "parameters": GOOD[name]}, "valid").sum())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_balanced_weights_find_the_rare_class(tmp_path, name):
+    found = {weights: rare_labels(tmp_path, name, class_weights=weights) for weights in OTHER}
+    assert 1.5 * found["none"] + 5 < found["balanced"], found
+    assert rare_labels(tmp_path, name) == found[LEARNERS[name].class_weights]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_weights_are_a_setting_where_they_are_not_the_original_works(name):
+    """So a study that was made before there was a choice keeps its name."""
+    config = copy.deepcopy(CONFIG)
+    usual = LEARNERS[name].class_weights
+    assert config["tuning"][name]["class_weights"] == usual
+    assert "class_weights" not in learner_settings(config, name)
+    config["tuning"][name]["class_weights"] = OTHER[usual]
+    assert learner_settings(config, name)["class_weights"] == OTHER[usual]
+
+
+@pytest.mark.parametrize(
+    ("weighted", "words"),
+    [
+        ((), "None of them weights its classes"),
+        (("mlp_c",), "MLP_TAB+C weights its classes; those of the MLP family are not weighted"),
+        (("xgb", "mlp_c"), "XGB and MLP_TAB+C weight their classes"),
+    ],
+)
+def test_tables_say_who_weights_classes(weighted, words):
+    config = copy.deepcopy(CONFIG)
+    for name in LEARNERS:
+        config["tuning"][name]["class_weights"] = "balanced" if name in weighted else "none"
+    registry = read_registry([str(ROOT / "config" / "datasets.csv")])
+    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    (_, note) = about_cells(bench, bench.cells_of("tables.table7"))["notes"]
+    assert words in note
