@@ -166,11 +166,15 @@ def _json_digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _load_json(path: Path) -> Any:
-    if not path.exists():
+def _refuse_missing(path: str | os.PathLike) -> None:
+    if not Path(path).exists():
         raise UserError(
             f"{path} does not exist: run the stage of the workflow that makes it first."
         )
+
+
+def _load_json(path: Path) -> Any:
+    _refuse_missing(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -263,6 +267,7 @@ def _opened(path: str | os.PathLike) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A safetensors file and its header."""
     from safetensors import SafetensorError, safe_open
 
+    _refuse_missing(path)
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("iunet", "{}"))

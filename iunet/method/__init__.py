@@ -1,1 +1,1 @@
-"""The paper's own ideas: transforms, objectives, pruning, and the choice of a cut."""
+"""The paper's own ideas: transforms, PIS, objectives, pruning, masks."""

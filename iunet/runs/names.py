@@ -179,7 +179,7 @@ class CutName:
             return cls(None, options=text.removeprefix(SURVIVORS))
         found = cls.PARTS.fullmatch(text)
         if found is None:
-            raise UserError(f"'{text}' names no cut: the form is ratio<number>, as in ratio8.")
+            raise UserError(f"'{text}' names no cut: the form is ratio8, units8 or survivors.")
         structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
         return cls(
             parse_value(found["ratio"]),

@@ -195,14 +195,14 @@ def _budget(method: str, tuned: list[Row]) -> str:
 
 
 def progress_text(rows: list[Row]) -> str:
-    """What there is: data sets, methods with all their seeds, networks."""
+    """What there is: data sets, methods with all their seeds, models."""
     seeds = {row["seed"] for row in rows}
     found: dict[str, dict[str, set[int]]] = {}
     for row in rows:
         found.setdefault(row["dataset"], {}).setdefault(row["method"], set()).add(row["seed"])
-    networks = len({row["id"] for row in rows})
+    models = len({row["id"] for row in rows})
     sets = ", ".join(f"{name} ({_methods(of, len(seeds))})" for name, of in found.items())
-    return f"{networks} networks evaluated, {len(seeds)} seeds: {sets}."
+    return f"{models} models evaluated, {len(seeds)} seeds: {sets}."
 
 
 def _methods(seeds_of: dict[str, set[int]], n_seeds: int) -> str:
@@ -226,7 +226,7 @@ def facts_text(results: Path, commit: str | None, rows: list[Row]) -> str:
     ]
     lines += [f"- {key}: {value}" for key, value in {**machine, **versions}.items()]
     lines += [
-        f"- hours of all jobs together: {hours:.1f}",
+        f"- hours of all jobs, each by its last start: {hours:.1f}",
         "",
         "| rule | jobs | seconds |",
         "|---|---|---|",

@@ -15,6 +15,8 @@ from iunet.runs.versions import imports_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "iunet").rglob("*.py"))
+# The command, the report on a plan, what the terminal shows, and configs as Snakemake merges them.
+SNAKEMAKES_SIDE = {"cli.py", "cost.py", "terminal/handler.py", "study/overlays.py"}
 
 
 def room(module: str) -> str:
@@ -38,8 +40,8 @@ def test_packages_do_not_import_each_other_in_circles():
 
 def test_science_does_not_know_snakemake():
     for path in FILES:
-        if path.name in ("cli.py", "cost.py", "handler.py", "__main__.py"):
-            continue  # commands, the report on a plan, what is shown in the terminal
+        if str(path.relative_to(ROOT / "iunet")) in SNAKEMAKES_SIDE:
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -229,5 +229,5 @@ def test_a_ratio_has_no_sign():
 
 def test_progress_counts_methods_with_all_their_seeds():
     rows = [row("a", method, seed, 1.0, id=f"{method}{seed}") for method in "xy" for seed in (0, 1)]
-    assert progress_text(rows[:3]) == "3 networks evaluated, 2 seeds: a (1 method, 1 in part)."
-    assert progress_text(rows) == "4 networks evaluated, 2 seeds: a (2 methods)."
+    assert progress_text(rows[:3]) == "3 models evaluated, 2 seeds: a (1 method, 1 in part)."
+    assert progress_text(rows) == "4 models evaluated, 2 seeds: a (2 methods)."

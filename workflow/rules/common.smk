@@ -1,5 +1,6 @@
 # What all rules share: the checked config, wildcards, and lookups of what it says.
 
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,15 @@ from iunet.runs.config import (
     unavailable,
 )
 from iunet.runs.entries import Benchmark
-from iunet.runs.names import INITS, CutName, DenseName, SupernetName, base_network
+from iunet.runs.names import (
+    INITS,
+    STRUCTURES,
+    SURVIVORS,
+    CutName,
+    DenseName,
+    SupernetName,
+    base_network,
+)
 from iunet.runs.own import own_dataset, with_own_data
 from iunet.runs.schema import check_plain, check_schema, required_keys
 from iunet.runs.targets import explain_target
@@ -90,9 +99,12 @@ def names_of_kind(kind):
     return [name for name, dataset in REGISTRY.items() if dataset.kind == kind]
 
 
+NETWORK = rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*"
+
+
 wildcard_constraints:
     dataset=any_of(REGISTRY),
-    network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
+    network=NETWORK,
     initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
     supernet=SupernetName.PATTERN,
     cut=CutName.PATTERN,
@@ -124,8 +136,8 @@ def check_run(dataset, network, seed, run, cut=None):
 
 RUN_PATH = re.compile(
     rf"{re.escape(config['results'])}/runs/(?P<dataset>{any_of(REGISTRY)})/"
-    rf"(?P<network>(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*)/"
-    r"(?P<run>(?:kappa|dense)[^/]*)/seed(?P<seed>[0-9]+)/(?:(?P<cut>(?:ratio|survivors)[^/]*)/)?.*"
+    rf"(?P<network>{NETWORK})/(?P<run>(?:kappa|dense)[^/]*)/seed(?P<seed>[0-9]+)/"
+    rf"(?:(?P<cut>(?:{any_of([*STRUCTURES.values(), SURVIVORS])})[^/]*)/)?.*"
 )
 
 

@@ -164,7 +164,7 @@ def decoder_of(wildcards):
     """The decoder that is trained after a supernet whose objective trains none."""
     if settings.trains_decoder(wildcards.supernet):
         return {}
-    return {"decoder": paths.SUPERNET_DECODER.format(**dict(wildcards.items()))}
+    return {"decoder": paths.SUPERNET_DECODER.format(**wildcards)}
 
 
 def method_of(wildcards):
@@ -195,7 +195,7 @@ def latency_files(wildcards):
     """The candidates of the first seed, and the dense network of the same initial weights."""
     place = {"dataset": wildcards.dataset, "network": wildcards.network, "seed": BENCH.seeds[0]}
     candidates = method_of(wildcards).candidates()
-    initial = SupernetName.parse(candidates[0][0])
+    supernet = SupernetName.parse(candidates[0][0])
 
     def of_candidates(template):
         return [BENCH.subnetwork(template, **place, supernet=s, cut=cut) for s, cut in candidates]
@@ -204,8 +204,8 @@ def latency_files(wildcards):
         "weights": of_candidates(paths.SUBNETWORK_WEIGHTS),
         "masks": of_candidates(paths.MASK),
         "mask_reports": of_candidates(paths.MASK_REPORT),
-        "dense": BENCH.path(paths.DENSE_WEIGHTS, **place, dense=f"dense{initial.init}"),
-        "description": BENCH.path(paths.INITIAL_REPORT, **place, initial=initial.initial),
+        "dense": BENCH.path(paths.DENSE_WEIGHTS, **place, dense=str(DenseName(supernet.init))),
+        "description": BENCH.path(paths.INITIAL_REPORT, **place, initial=supernet.initial),
     }
 
 

@@ -2,7 +2,7 @@
 
 A script runs as a Snakemake job, or by hand, with the wildcards as arguments:
 
-    python workflow/scripts/split_table.py dataset=wine --configfile config/demo.yaml
+    python workflow/scripts/split_table.py dataset=breast_cancer --configfile config/demo.yaml
 """
 
 from __future__ import annotations
@@ -86,9 +86,10 @@ def _code(snakemake: Any) -> dict[str, list[str]]:
 
 
 def _log_mode(snakemake: Any) -> str:
-    """What is resumed, a training or a study, goes on with its log; all else starts a new one.
+    """By hand, what is resumed, a training or a study, goes on with its log.
 
-    A lock may be a process's that still writes to the log.
+    Snakemake removes the log of a job before it starts it. A lock may be a process's that still
+    writes to the log.
     """
     output = Path(snakemake.output[0])
     left = [*output.parent.glob("*.checkpoint"), *output.parent.glob("*.begun")]
