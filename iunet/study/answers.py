@@ -53,18 +53,19 @@ QUESTIONS = (
 
 def shown(rows: list[Row], kind: str) -> list[Row]:
     """The rows that stand for their methods: whole, chosen (tables), or at one ratio (images)."""
-    found = []
-    for row in rows:
-        if row["stage"] != "tuned" and network_kind(row["network"]) != kind:
-            continue
-        if row["stage"] == "tuned" and kind != "tabular":
-            continue
-        whole = row["stage"] != "subnetwork"
-        own = whole and (row["stage"] != "supernet" or row["method"] == "iunet_no_prune")
-        at_ratio = kind == "vision" and row["ratio"] in (1, FIXED_RATIO)
-        if own or (not whole and (at_ratio or (kind == "tabular" and row["chosen"] == YES))):
-            found.append(row)
-    return found
+    return [row for row in rows if _kind(row) == kind and _stands_for_its_method(row, kind)]
+
+
+def _kind(row: Row) -> str:
+    return "tabular" if row["stage"] == "tuned" else network_kind(row["network"])
+
+
+def _stands_for_its_method(row: Row, kind: str) -> bool:
+    if row["stage"] == "supernet":  # others are shown beside what is cut from them
+        return row["method"] == "iunet_no_prune"
+    if row["stage"] != "subnetwork":
+        return True
+    return row["chosen"] == YES if kind == "tabular" else row["ratio"] in (1, FIXED_RATIO)
 
 
 def sample(rows: list[Row], kind: str, method: str, column: str | None = None) -> Sample:

@@ -16,7 +16,7 @@ WORDS = {  # of the answer to "is it better?"
     "yes": "better than",
     "no": "not better, by a point, than",
     "no, worse": "worse than",
-    "open": "neither shown to be better nor worse than",
+    "open": "not shown to be better or worse than",
 }
 
 
@@ -34,8 +34,8 @@ def against_rivals(rows: list[Row]) -> str | None:
         again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
         heads.append(f"On {name} IUNET is {beside(omp)} OMP and {again}the dense network.")
         where = over(omp, name) if omp.datasets == dense.datasets else over(omp, name, dense)
-        text = f"{points(omp)} and {points(dense)} of {metric} on {name} ({where}"
-        sentences.append(f"{text}{scale(rows, omp)}).")
+        text = f"On {name} IUNET − OMP is {points(omp)} of {metric}, IUNET − dense {points(dense)}"
+        sentences.append(f"{text} ({where}{scale(rows, omp)}).")
         if len(omp.datasets) > 1:
             sentences.append(largest_share(rows, kind))
     return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
@@ -57,19 +57,27 @@ def largest_share(rows: list[Row], kind: str) -> str:
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
     others = fmean(value for name, value in each.items() if name != most)
-    return f"Against OMP {most} alone has {each[most]:+.1f}, the others {others:+.1f} in the mean."
+    return (
+        f"Of the difference to OMP, {most} alone has {each[most]:+.1f} points; the others have "
+        f"{others:+.1f} in the mean."
+    )
 
 
 def larger_step(rows: list[Row]) -> str | None:
-    step, with_ilo = (compare(rows, "tabular", m, "iunet") for m in ("omp_lr16", "ilo_lr16"))
-    pis = compare(rows, "tabular", "iunet", "iunet_no_pis")
-    if step is None or with_ilo is None or pis is None:
+    sentences = [text for kind in KINDS if (text := _larger_step_on(rows, kind))]
+    return f"**A larger step in place of PIS.** {' '.join(sentences)}" if sentences else None
+
+
+def _larger_step_on(rows: list[Row], kind: str) -> str | None:
+    pis = compare(rows, kind, "iunet", "iunet_no_pis")
+    omp, ilo = (compare(rows, kind, "iunet", rival) for rival in ("omp_lr16", "ilo_lr16"))
+    if pis is None or omp is None or ilo is None:
         return None
+    name, _ = KINDS[kind]
     return (
-        f"**A larger step in place of PIS.** On tables IUNET is {beside(pis)} itself without PIS "
-        f"({points(pis)}). With neither PIS nor ILO, but 16 times larger steps in the first "
-        f"training, OMP is {beside(step)} IUNET ({points(step)}); ILO with such steps is "
-        f"{beside(with_ilo)} it ({points(with_ilo)}; {over(step, 'tables')})."
+        f"On {name} IUNET is {beside(pis)} itself without PIS ({points(pis)}). It is {beside(ilo)} "
+        f"ILO without PIS, but with 16 times larger steps in the first training ({points(ilo)}), "
+        f"and {beside(omp)} OMP with such steps ({points(omp)}; {over(omp, name)})."
     )
 
 
@@ -83,8 +91,9 @@ def metric_of_table7(rows: list[Row]) -> str | None:
     nearest = sum(cell["nearest"] == "accuracy" for cell in cells)
     sets = len({cell["dataset"] for cell in cells})
     return (
-        "**The MLP columns of the paper's table 7 are not balanced accuracies.** Where classes are "
-        f"equal, {counts['attainable_as_mean']} of {counts['equal_class_cells']} cells can be one; "
+        "**The MLP columns of the paper's table 7 are not balanced accuracies.** On test sets with "
+        f"equally frequent classes, {counts['attainable_as_mean']} of "
+        f"{counts['equal_class_cells']} cells are values that a balanced accuracy can take; "
         f"{counts['majority']} of {counts['cells']} equal the majority's share of the test set. "
         f"Of {len(cells)} cells that we ran ({sets} tables), {near} lie nearer to our swapped "
         "balanced accuracy (labels and predictions exchanged in the call) than to our balanced "
