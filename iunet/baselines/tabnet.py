@@ -18,9 +18,9 @@ from pytorch_tabnet.tab_network import TabNet
 from torch import Tensor, nn
 
 from iunet.artifacts import read_arrays, write_tensors
+from iunet.baselines.class_weights import class_weights
 from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.data.load import Part, joined, load_part
-from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import predict
 from iunet.scoring.scores import balanced_accuracy
@@ -138,7 +138,7 @@ class Learner:
         network = self.build(parameters, virtual, seed)
         per_epoch = n_batches(len(rows), batch)
         balanced = self.settings.get("class_weights") == "balanced"
-        weights = balanced_class_weights(rows.labels, self.table.n_classes) if balanced else None
+        weights = class_weights(rows.labels, self.table.n_classes) if balanced else None
 
         def loss(indices: Tensor):
             logits, sparsity = network.with_sparsity(self.inputs.prepare(rows.raw[indices]))

@@ -126,6 +126,7 @@ def refit(
         checkpoint=checkpoint,
         parts=job.parts,
     )
+    total_s = time.monotonic() - started + (checkpoint.earlier_s if checkpoint else 0.0)
     sizes, history = facts.pop("sizes"), facts.pop("history", [])
     report = {
         "run": job.run,
@@ -143,7 +144,7 @@ def refit(
         "model": facts,
         "sizes": sizes,
         "history": history,
-        "times": {"total_s": time.monotonic() - started, "tuning_s": study["times"]["total_s"]},
+        "times": {"total_s": total_s, "tuning_s": study["times"]["total_s"]},
     }
     write_json(output["report"], report)
     if checkpoint is not None:

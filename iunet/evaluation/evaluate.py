@@ -50,14 +50,15 @@ class Evaluation:
 
         BatchNorm has the running statistics of the training.
         """
-        metrics = {}
+        metrics, predicted = {}, {}
         for name, part in {"valid": self.valid, "test": self.test}.items():
             probabilities = mean_softmax(self.network, members, self.prepare, part)
-            labels = probabilities.argmax(dim=1)
-            values = classification_metrics(part.labels.cpu().numpy(), labels.cpu().numpy())
+            predicted[name] = probabilities.argmax(dim=1)
+            labels = part.labels.cpu().numpy()
+            values = classification_metrics(labels, predicted[name].cpu().numpy())
             metrics |= {f"{name}_{key}": value for key, value in values.items()}
         same = consistency_of_members(
-            self.network, members, self.prepare, self.test, labels, self.draws()
+            self.network, members, self.prepare, self.test, predicted["test"], self.draws()
         )
         return {"metrics": metrics, "trained_consistency": same}
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from iunet.networks.batchnorm import two_views
 from iunet.networks.network import Network
 
-OBJECTIVES = ("sup", "scl", "ilo")
 Parts = dict[str, Tensor]  # the terms of a loss, for the log
 
 

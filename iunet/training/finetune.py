@@ -157,7 +157,7 @@ def finetune(
     """
     description = read_json(inputs["description"])
     if "mask" in inputs and (failed := read_json(inputs["mask_report"])["failed"]):
-        report = job.report(description, settings, Trained([], {}, 0.0, []))
+        report = job.report(description, settings, Trained())
         write_arrays(output["weights"], {})
         write_arrays(output["predictions"], {})
         write_json(output["report"], report | {"failed": failed, "members": 0})

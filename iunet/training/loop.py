@@ -7,6 +7,7 @@ from its last checkpoint and ends with the same bits (on a CPU with the same num
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -51,10 +52,11 @@ class Training:
 
 @dataclass
 class Trained:
-    history: list[dict[str, float]]  # per epoch: loss, its parts, validation accuracy now and then
-    kept: dict[str, Tensor]  # what `keep` returned
-    seconds: float  # of training, over all interruptions
-    resumed_at: list[int]  # epochs at which a checkpoint was taken up
+    # Per epoch: loss, its parts, validation accuracy now and then.
+    history: list[dict[str, float]] = field(default_factory=list)
+    kept: dict[str, Tensor] = field(default_factory=dict)  # what `keep` returned
+    seconds: float = 0.0  # of training, over all interruptions
+    resumed_at: list[int] = field(default_factory=list)  # epochs at which a checkpoint was taken up
 
 
 def batches(n_rows: int, batch_size: int, generator: Generator) -> Iterator[Tensor]:
@@ -77,7 +79,7 @@ def train(training: Training, checkpoint: Checkpoint | None = None) -> Trained:
         raise UserError(
             f"Run {training.run}: {training.n_rows} train rows are too few for a batch."
         )
-    trained = Trained([], {}, 0.0, [])
+    trained = Trained()
     start = 0 if checkpoint is None else resume(training, checkpoint, trained)
     weights = dict(training.network.named_parameters())
     masked = [weights[name].data for name in training.masks], list(training.masks.values())
@@ -138,16 +140,12 @@ def _train_epoch(
         seen += len(rows)
         progress.step()
     means = {name: value.item() / seen for name, value in sums.items()}
-    if not all(map(_is_finite, means.values())):
+    if not all(map(math.isfinite, means.values())):
         raise Diverged(
             f"Run {training.run} diverged: in epoch {epoch + 1} the loss is {means['loss']}. No "
             "weights were written. Lower its learning rate, or leave the run out."
         )
     return means
-
-
-def _is_finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
 
 
 def check_weights(run: str, network: Network) -> None:

@@ -121,23 +121,30 @@ def fit_supernet(
         lr_at=cosine_to_zero(settings.lr, settings.epochs) if lasso else None,
         keep=keep,
     )
-    failed = None
-    try:
-        trained = train(training, checkpoint)
-        check_weights(run, network)
-    except Diverged as error:
-        if not lasso:
-            raise
-        # One l1 of a grid: the others go on, and this one is not chosen.
-        failed, trained = one_line(error), Trained([], {}, 0.0, [])
-        log.warning("%s", failed)
-        for tensor in network.state_dict().values():
-            tensor.zero_()
+    trained, failed = _train(training, checkpoint, may_fail=lasso)
     histograms |= trained.kept
     # By epoch: those of a checkpoint come back in the order of their names.
     order = sorted(histograms, key=lambda name: int(name.partition("/")[2]))
     counts = [histograms[name].cpu() for name in order]
     return Supernet(state_tensors(network), torch.stack(counts), trained, failed)
+
+
+def _train(
+    training: Training, checkpoint: Checkpoint | None, may_fail: bool
+) -> tuple[Trained, str | None]:
+    """Train, or say why it failed: of one l1 of a grid, since the others go on without it."""
+    try:
+        trained = train(training, checkpoint)
+        check_weights(training.run, training.network)
+        return trained, None
+    except Diverged as error:
+        if not may_fail:
+            raise
+        failed = one_line(error)
+    log.warning("%s", failed)
+    for tensor in training.network.state_dict().values():
+        tensor.zero_()
+    return Trained(), failed
 
 
 def train_supernet(

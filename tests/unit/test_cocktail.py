@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from scipy import stats
 from torch import nn
 
+from iunet.baselines.class_weights import class_weights
 from iunet.baselines.cocktail import augmenters
 from iunet.baselines.cocktail.network import (
     CocktailNetwork,
@@ -375,7 +376,7 @@ def test_augmentations_change_the_loss(kind):
 
 def test_class_weights_and_a_class_without_rows():
     labels = torch.tensor([0, 0, 0, 2, 2, 4])
-    weights = augmenters.class_weights(labels, 5)
+    weights = class_weights(labels, 5)
     assert weights.tolist() == pytest.approx([6 / (5 * 3), 0, 6 / (5 * 2), 0, 6 / 5])
     logits = torch.randn(6, 5)
     loss = F.cross_entropy(logits, labels, weights)

@@ -22,6 +22,7 @@ from iunet.training.finetune import FinetuneSettings
 from iunet.training.loop import batches, n_batches
 from iunet.training.members import read_members, split_members
 from iunet.training.streams import stream
+from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.environment import set_up_torch
 
 HELPERS = Path(__file__).parents[1] / "helpers"
@@ -283,6 +284,26 @@ def test_resumed_run_ends_with_the_same_bytes(toy, stage):
     assert result(folder) == whole
     times = json.loads((folder / "report").read_text())["times"]
     assert len(times["resumed_at"]) == 3
+
+
+@pytest.mark.parametrize("stage", ["supernet", "finetune"])
+def test_the_time_of_a_resumed_run_counts_what_was_before(toy, stage, monkeypatch):
+    """The table of costs compares it with searches, whose trials count over all starts."""
+    if stage == "finetune":
+        toy.supernet()
+        toy.prune(4)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_after(patch, 3)
+        getattr(toy, stage)("resumed")
+    load = Checkpoint.load
+
+    def after_an_hour(self, device):
+        tensors, facts = load(self, device)
+        return tensors, facts | {"seconds": 3600.0}
+
+    monkeypatch.setattr(Checkpoint, "load", after_an_hour)
+    times = json.loads((getattr(toy, stage)("resumed") / "report").read_text())["times"]
+    assert 3600 < times["training_s"] < times["total_s"]
 
 
 @pytest.mark.parametrize("damage", ["truncated", "foreign", "rubbish", "empty"])

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from iunet.baselines.cocktail.augmenters import augmented_loss, class_weights
+from iunet.baselines.class_weights import class_weights
+from iunet.baselines.cocktail.augmenters import augmented_loss
 from iunet.baselines.cocktail.network import CocktailNetwork
 from iunet.baselines.cocktail.optimisers import average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import Cocktail

@@ -43,6 +43,7 @@ class Checkpoint:
         self.identity = json.loads(json.dumps(identity))  # as it comes back from the file
         self.every_s = self.pause_s = every_s
         self.saved = time.monotonic()
+        self.earlier_s = 0.0  # seconds of training before this start, of what was taken up
 
     def due(self) -> bool:
         return time.monotonic() - self.saved >= self.pause_s
@@ -130,7 +131,7 @@ def resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int:
         training.scaler.load_state_dict(facts["scaler"])
     trained.kept = section("kept/")
     trained.history = facts["history"]
-    trained.seconds = facts["seconds"]
+    trained.seconds = checkpoint.earlier_s = facts["seconds"]
     done = len(trained.history)
     trained.resumed_at = [*facts["resumed_at"], done + 1]
     log.info("%s: resumed from %s after epoch %d", training.run, checkpoint.path, done)

@@ -26,13 +26,16 @@ class Job:
     checkpoint_s: float = 60.0  # seconds between checkpoints
     validate_every: int = 1  # epochs between two validations, for the log
     started: float = field(default_factory=time.monotonic)
+    continued: Checkpoint | None = None  # what the training may have gone on from
 
     def checkpoint(self, beside: str | Path, name: str) -> Checkpoint:
         path = Path(beside).with_name(f"{name}.checkpoint")
-        return Checkpoint(path, self.identity, self.checkpoint_s)
+        self.continued = Checkpoint(path, self.identity, self.checkpoint_s)
+        return self.continued
 
     def report(self, description: dict[str, Any], settings: Any, trained: Trained) -> dict:
         """What the report of every training says; `times` alone may differ between equal runs."""
+        earlier_s = self.continued.earlier_s if self.continued else 0.0
         return {
             "run": self.run,
             "dataset": description["dataset"],
@@ -40,7 +43,7 @@ class Job:
             "settings": asdict(settings),
             "history": trained.history,
             "times": {
-                "total_s": time.monotonic() - self.started,
+                "total_s": earlier_s + time.monotonic() - self.started,
                 "training_s": trained.seconds,
                 "resumed_at": trained.resumed_at,
             },
