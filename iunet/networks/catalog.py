@@ -70,13 +70,13 @@ def _mlp(n_inputs: int, widths: list[int], n_classes: int) -> Size:
 
 
 def _mlp_tab(options: dict[str, Any], data: Data) -> Size:
-    widths = mlp_tab_widths(data.n_inputs, options)
+    widths = mlp_tab_widths(data.n_inputs, data.n_classes, options)
     return _mlp(data.n_inputs, widths, data.n_classes)
 
 
 def _mlp_vis(options: dict[str, Any], data: Data) -> Size:
     widths = mlp_vis_widths(options["alpha"], data.side)
-    widths = shrunk_widths(data.n_inputs, widths, options.get("shrink", 1))
+    widths = shrunk_widths(data.n_inputs, widths, data.n_classes, options.get("shrink", 1))
     return _mlp(data.n_inputs, widths, data.n_classes)
 
 

@@ -8,4 +8,5 @@ from iunet.networks.shapes import mlp_tab_widths
 
 
 def build(spec: NetworkSpec) -> Network:
-    return mlp(spec.n_inputs, mlp_tab_widths(spec.n_inputs, spec.options), spec.n_classes)
+    widths = mlp_tab_widths(spec.n_inputs, spec.n_classes, spec.options)
+    return mlp(spec.n_inputs, widths, spec.n_classes)

@@ -29,26 +29,31 @@ def mlp_vis_widths(alpha: int, side: int) -> list[int]:
     return [*convolutions, CNN_HIDDEN * alpha]
 
 
-def mlp_tab_widths(n_inputs: int, options: dict[str, Any]) -> list[int]:
+def mlp_tab_widths(n_inputs: int, n_classes: int, options: dict[str, Any]) -> list[int]:
     widths = [int(options["width"])] * options["depth"]
-    return shrunk_widths(n_inputs, widths, options.get("shrink", 1))
+    return shrunk_widths(n_inputs, widths, n_classes, options.get("shrink", 1))
 
 
-def shrunk_widths(n_inputs: int, widths: list[int], ratio: float) -> list[int]:
-    """Narrower layers with at most 1/ratio of the encoder's weights, all narrowed alike.
+def shrunk_widths(n_inputs: int, widths: list[int], n_classes: int, ratio: float) -> list[int]:
+    """Narrower layers, all narrowed alike: a dense network as large as a subnetwork.
 
-    A dense network as large as a subnetwork of that compression ratio.
+    It has at most as many parameters as a network of `widths` of whose encoder 1/ratio of the
+    weights are kept; such a one keeps BatchNorm and its decoder, which is large with many classes.
     """
     if ratio == 1:
         return widths
 
-    def weights(factor: float) -> int:
-        narrowed = [n_inputs, *(max(1, math.floor(factor * width)) for width in widths)]
-        return sum(a * b for a, b in pairwise(narrowed))
+    def narrowed(factor: float) -> list[int]:
+        return [max(1, math.floor(factor * width)) for width in widths]
 
-    allowed = round(weights(1.0) / ratio)
+    def parameters(widths: list[int], ratio: float = 1) -> int:
+        encoder = sum(a * b for a, b in pairwise([n_inputs, *widths]))
+        return round(encoder / ratio) + 2 * sum(widths) + n_classes * (widths[-1] + 1)
+
+    allowed = parameters(widths, ratio)
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if weights(middle) <= allowed else (low, middle)
-    return [max(1, math.floor(low * width)) for width in widths]
+        fits = parameters(narrowed(middle)) <= allowed
+        low, high = (middle, high) if fits else (low, middle)
+    return narrowed(low)
