@@ -1,4 +1,4 @@
-"""How a figure names its runs, and those that it lacks."""
+"""How a figure names its runs, those that it lacks, and those that are cut off."""
 
 from __future__ import annotations
 
@@ -44,6 +44,17 @@ def missing_note(rows: list[dict[str, Any]]) -> list[str]:
         which = "all runs" if set(runs) == asked[dataset] else _with_seeds(runs, names)
         texts.append(f"{dataset_label(dataset)}, {which}: {reason}")
     return [f"Missing: {'; '.join(texts)}."] * bool(texts)
+
+
+def disconnected_note(rows: list[dict[str, Any]]) -> list[str]:
+    """One sentence with every run whose network has a layer without any weight."""
+    names = run_names(rows)
+    found: dict[str, dict[tuple, None]] = defaultdict(dict)
+    for row in rows:
+        if row["disconnected"]:
+            found[row["dataset"]][(row["method"], row["network"]), row["seed"]] = None
+    texts = [f"{dataset_label(d)}, {_with_seeds(runs, names)}" for d, runs in found.items()]
+    return [f"Disconnected: {'; '.join(texts)}."] * bool(texts)
 
 
 def _with_seeds(runs: dict[tuple, None], names: dict[Run, str]) -> str:

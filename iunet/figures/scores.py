@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.figures.inputs import check_requests, finite
-from iunet.figures.missing import Run, missing_note, run_names
+from iunet.figures.missing import Run, disconnected_note, missing_note, run_names
 from iunet.figures.style import (
     FAINT,
     INK,
@@ -61,6 +61,7 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
                 "seed": run["seed"],
                 "metric": metric,
                 "value": value if scored else None,
+                "disconnected": scored and run["disconnected"] is True,
                 "missing": None if scored else run["missing"] or run["failed"] or "no score",
             }
         )
@@ -68,10 +69,11 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def write_scores(rows: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """`rows` have dataset, network, method, seed, metric, value, and missing.
+    """`rows` have dataset, network, method, seed, metric, value, disconnected and missing.
 
-    Without a value, `missing` is the reason why there is none. `network` may be None, for methods
-    that have none. The CSV holds the rows as they are.
+    Without a value, `missing` is the reason why there is none. A disconnected network is a
+    constant, whatever its score. `network` may be None, for methods that have none. The CSV holds
+    the rows as they are.
     """
     write_figure(draw_scores(rows), rows, output)
 
@@ -189,4 +191,4 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
     text = "Dot: a seed. Bar: the mean"
     if max(seeds.values(), default=0) > 1:
         text += ", with one standard deviation to either side"
-    return [f"{text}."] * bool(seeds) + missing_note(rows)
+    return [f"{text}."] * bool(seeds) + disconnected_note(rows) + missing_note(rows)

@@ -33,11 +33,14 @@ def cell_of(rows: pd.DataFrame, columns: dict[str, str]) -> Cell:
         cell.missing = "; ".join(troubles)
     else:
         cell.notes += [f"{t} ({n} of {len(rows)} seeds)" for t, n in troubles.items()]
-    if "disconnected" in rows:
-        count = int(rows["disconnected"].eq(True).sum())
-        if count:
-            cell.notes.append(f"disconnected ({count} of {len(rows)} seeds)")
+    cell.notes += cut_off_notes(rows)
     return cell
+
+
+def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:
+    """How many of some networks have a layer without any weight, if there are such."""
+    count = int(rows["disconnected"].eq(True).sum()) if "disconnected" in rows else 0
+    return [f"disconnected ({count} of {len(rows)} {of})"] * bool(count)
 
 
 def troubles_of(rows: pd.DataFrame) -> Counter[str]:

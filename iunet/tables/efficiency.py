@@ -27,9 +27,13 @@ COUNTS = {  # columns of the frame
     "parameters": "Parameters",
     "kept_parameters": "Kept parameters",
     "model_compression": "Compression",
+    "kept_encoder_weights": "Kept weights of the encoder",
+    "encoder_compression": "Compression of the encoder",
     "flops_dense": "FLOPs, dense",
     "flops_sparse": "FLOPs, sparse",
     "members": "Members",
+    "ensemble_kept_parameters": "Kept parameters, all members",
+    "ensemble_flops_sparse": "FLOPs, sparse, all members",
 }
 MEASURED = {  # keys of the measurements (iunet/evaluation/latency.py)
     "bytes_dense": "Bytes, dense",
@@ -83,9 +87,9 @@ def efficiency(
     return TableDocument(
         id="efficiency",
         title=TITLE,
-        caption="Sizes are means over seeds, of one network (a snapshot ensemble has as many as "
-        "“Members” says); latency is the median of repeated forward passes of one network, in the "
-        "form that is fastest here." + stand_in_text(about.stand_ins),
+        caption="Sizes are means over seeds, of one network, and beside them of all members of a "
+        "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
+        "the form that is fastest here." + stand_in_text(about.stand_ins),
         row_header=["Dataset", "Network", "Method"],
         rows=rows,
         columns=[Column(key, label) for key, label in names.items()],

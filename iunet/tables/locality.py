@@ -62,6 +62,7 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
         return row | {"failed": report["failed"]}
     if "first_layer_mask" not in report:
         raise UserError(f"{choice.path} does not measure the first layer's mask. {REDO}")
+    row["disconnected"] = bool(report.get("disconnected"))
     return row | (report["first_layer_mask"] or {"missing": CONVOLUTION})
 
 
@@ -106,4 +107,6 @@ def _cells(part: list[dict[str, Any]]) -> dict[str, TableCell]:
         f"{reason} ({troubles.count(reason)} of {len(part)} seeds)"
         for reason in dict.fromkeys(troubles)
     ]
+    if cut_off := sum(row["disconnected"] for row in found):
+        cells["value"].notes.append(f"disconnected ({cut_off} of {len(part)} seeds)")
     return {key: cells[key] for key in COLUMNS}

@@ -180,8 +180,9 @@ def one_setting(runs: Runs) -> Compared | Finding:
     ours, theirs = {"method": "iunet"}, {"method": "omp"}
     compared = sides(frame, ours, theirs, "test_accuracy", ("network", "cut"))
     both = [d for d, values in compared.ours.items() if values and compared.theirs[d]]
-    if len(both) == 1 < frame["dataset"].nunique():
-        return Finding(None, NOT_RUN, [f"of several sets only {both[0]} ran", *compared.remarks])
+    if len(both) == 1:
+        alone = f"needs several sets, and only {both[0]} ran"
+        return Finding(None, NOT_RUN, [alone, *compared.remarks])
     return compared
 
 
@@ -251,7 +252,7 @@ def more_local(measure: str) -> Callable[[Runs], Compared]:
             iunet = compared.theirs[dataset]
             below[dataset] = {s: 100 * (1 - iunet[s] / v) for s, v in omp.items() if s in iunet}
         remarks = [f"without {', '.join(narrow)}: no feature of several columns"] * bool(narrow)
-        return Compared(below, _zeros(below), remarks)
+        return Compared(below, _zeros(below), [*remarks, *compared.remarks])
 
     return compare
 

@@ -12,7 +12,7 @@ from iunet.runs.entries import Benchmark
 from iunet.runs.names import SupernetName
 from iunet.runs.requests import requests_at_each_cut, run_requests
 from iunet.tables.ask import SEARCHES, Ask
-from iunet.tables.cells import in_order, select, summarise, troubles_of
+from iunet.tables.cells import cut_off_notes, in_order, select, summarise, troubles_of
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.frame import read_runs
 from iunet.tables.scores import About
@@ -64,6 +64,7 @@ def search_fixed_ratio(
         with_l1 = any(l1 is not None for _, l1, _ in settings)
         rows.append(Row(key, [network_label(network), chose, chose if with_l1 else NONE]))
         cells[key] = _ranking_cells(base, base, _troubles(of_network), first=True)
+        _note_cut_off(cells[key], of_network, methods)
         for ratio, l1, runs in settings:
             varied = in_order(runs["method"])
             scores = base.copy()
@@ -73,6 +74,7 @@ def search_fixed_ratio(
             key = f"{network}/{setting}"
             rows.append(Row(key, [network_label(network), _for_all(ratio), _for_all(l1)]))
             cells[key] = _ranking_cells(scores, base, _troubles(runs), first=False)
+            _note_cut_off(cells[key], runs, varied)
     table = search_document(
         "search_fixed_ratio",
         TITLE,
@@ -153,6 +155,12 @@ def _ranking_cells(
     cells["same_order"] = Cell(values={VALUE: Value(text=text)})
     cells["same_datasets"] = Cell(values={VALUE: Value(text=f"{alike} of {len(complete)}")})
     return cells
+
+
+def _note_cut_off(cells: dict[str, Cell], runs: pd.DataFrame, methods: list[str]) -> None:
+    """A network without a path to its output has a score, too: that of a constant."""
+    for method in methods:
+        cells[method].notes += cut_off_notes(select(runs, method=method), of="runs")
 
 
 def _ranks(scores: pd.DataFrame) -> pd.DataFrame:

@@ -31,6 +31,7 @@ def check(path: str) -> None:
         "wine/mlp_tab/kappa1-sup/seed0",
         "wine/mlp_tab/kappa0.125-ilo/seed7/ratio4",
         "wine/mlp_tab-depth3-width64/kappa0.25-ilo-glorot-lambda0.5/seed0/ratio8-weight_decay0.1",
+        "wine/mlp_tab/kappa0.25-ilo/seed0/units8",
         "wine/mlp_tab/kappa1-lasso0.00003/seed0/survivors",
         "wine/mlp_tab/kappa1-lasso0.00001-he_normal-beta20/seed0/survivors-lr0.01",
         "cifar10/mlp_vis-alpha4/kappa0.25-scl/seed0/ratio1.5",

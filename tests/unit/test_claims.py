@@ -93,6 +93,9 @@ def test_one_setting_for_all_needs_several_image_sets():
     rows[2:] = [r | {"missing": "not finished", "test_accuracy": None} for r in rows[2:]]
     found = one_setting(runs_of("fixed_ratio", rows))
     assert found.verdict == NOT_RUN and "only cifar10 ran" in found.remarks[0]
+    assert (
+        one_setting(runs_of("fixed_ratio", rows[:2])).verdict == NOT_RUN
+    )  # no other was asked for
 
 
 def test_what_is_missing_or_cut_off_is_said():
@@ -171,6 +174,8 @@ def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     found = more_local("raw features")(runs)
     assert found.ours["adult"][0] == pytest.approx(25.0) and "vehicle" not in found.ours
     assert found.remarks == ["without vehicle: no feature of several columns"]
+    runs.locality["disconnected"] = [True, False, False]
+    assert "1 of 1 masks of OMP are disconnected" in more_local("raw features")(runs).remarks
 
 
 SECONDS = [("iunet", 10.0), ("xgb", 120.0), ("mlp_c", 50.0)]

@@ -70,6 +70,7 @@ def score(dataset, method, seed, value, network="mlp_tab", metric="balanced_accu
         "seed": seed,
         "metric": metric,
         "value": None if missing else value,
+        "disconnected": False,
         "missing": value if missing else None,
     }
 
@@ -117,6 +118,9 @@ def test_scores_are_dots_over_their_mean(scores):
     assert not any(axes.get_legend() for axes in figure.axes)
     assert {axes.get_xlabel() for axes in figure.axes} == {"Balanced accuracy (%)"}
     assert says(figure, "Missing: vehicle, OMP (seed 1): not finished; kc1, OMP (seeds 0, 1)")
+    assert not says(figure, "Disconnected")
+    scores[2]["disconnected"] = True
+    assert says(draw_scores(scores), "Disconnected: vehicle, OMP (seed 0).")
 
 
 def test_scores_name_networks_where_a_method_has_several():

@@ -119,6 +119,13 @@ def test_locality_of_pixels_and_features(tmp_path):
     assert document.cell("vehicle/mlp_tab/iunet", "left_out").values[VALUE].mean == 0
 
 
+def test_a_mask_that_is_cut_off_is_marked(tmp_path):
+    measured = first_layer(np.eye(2, 16, dtype=bool), None, (1, 4, 4))
+    asked = evaluated(tmp_path, measured, network="mlp_vis", disconnected=True)
+    document = locality_table(read_localities([asked]))
+    assert document.cell("vehicle/mlp_vis/omp", "value").notes == ["disconnected (1 of 1 seeds)"]
+
+
 def test_a_convolution_has_no_locality(tmp_path):
     measured = first_layer(np.ones((2, 3, 3, 3), dtype=bool), None, (3, 4, 4))
     asked = evaluated(tmp_path, measured, network="cnn")

@@ -69,6 +69,16 @@ def test_every_ratio_with_every_l1(chosen):
     assert table.notes[-1] == "The ranking is the same with 2 of 4 fixed settings."
 
 
+def test_networks_that_are_cut_off_are_marked(chosen):
+    """At large ratios a layer may lose all weights; the score is then that of a constant."""
+    rows = runs("omp", 10, ratio=8.0, supernet="kappa1-sup", disconnected=True)
+    rows += runs("iunet", 66, ratio=8.0, supernet="kappa1-sup", disconnected=False)
+    table = search_fixed_ratio(make_frame(rows), chosen)
+    assert table.cell("mlp_vis/ratio8", "omp").notes == ["disconnected (2 of 2 runs)"]
+    assert table.cell("mlp_vis/ratio8", "iunet").notes == []
+    assert table.cell("mlp_vis/chosen", "omp").notes == []
+
+
 def test_an_l1_at_which_every_weight_dies_says_so(chosen):
     rows = runs("omp", 61, ratio=2.0) + runs("iunet", 64, ratio=2.0)
     dead = {"supernet": "kappa1-lasso0.1", "failed": "every weight died"}

@@ -246,6 +246,8 @@ def test_efficiency():
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5
     assert cells["parameters"].values["value"].text == "1,000"
+    assert cells["ensemble_kept_parameters"].values["value"].text == "900"  # of three members
+    assert cells["kept_encoder_weights"].values["value"].mean > 0
     assert cells["bytes_pruned"].values["value"].text == "40,000"
     assert cells["latency_1_pruned_ms"].values["value"].mean == 0.6
     assert cells["form"].values["value"].text == "smaller"

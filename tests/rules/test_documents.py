@@ -1,0 +1,40 @@
+"""What documents and comments point to is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    *sorted(ROOT.glob("docs/*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "reports/cpu-study/README.md")),
+]
+FOLDERS = "iunet|tests|docs|config|workflow|benchmarks|profiles|reports"
+PLACE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w/.-]+\.(?:py|md|smk|yaml|csv)\b")
+# Files that examples let a reader make, and outputs.
+MADE = {"iunet/networks/toy.py", "iunet/tables/widths.py", "tests/test_double.py"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!http|#)([^)#]+)", text)
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_files_that_are_named_are_there():
+    """In prose, comments and messages alike: a file that moved leaves no wrong name behind."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    names = tracked.splitlines() or ["README.md", "CONTRIBUTING.md"]  # a copy without git
+    names = [name for name in names if name.endswith((".md", ".py", ".smk", ".yaml"))]
+    wrong = {
+        f"{name}: {place}"
+        for name in names
+        for place in PLACE.findall((ROOT / name).read_text(encoding="utf-8"))
+        if place not in MADE and not (ROOT / place).exists()
+    }
+    assert wrong == set()
