@@ -24,7 +24,8 @@ NOTES = [
     "other seed is the mask of the next seed's supernet, initial that of |θ†| alone. Fresh "
     "starts fine-tuning from new initial weights, trained from those of the supernet. lr × 16 is "
     "the step that κ = 0.25 amounts to under BatchNorm. Relative ranks weights by |θ| over the "
-    "spread of their layer's initial weights, layer-wise keeps the same part of every layer.",
+    "spread of their layer's initial weights, layer-wise keeps the same part of every layer. The "
+    "small dense network has as many parameters as a subnetwork with r = 8.",
 ]
 
 
