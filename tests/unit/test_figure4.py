@@ -173,7 +173,7 @@ def test_figure4_refuses_what_does_not_fit(layers, tmp_path):
         ([grey], [], "grey-iunet.json is of images with 1 channels"),
         ([wide], [], r"wide-iunet.safetensors .* 3 × 3 × 3 inputs"),
         ([], [tabular[0] | {"dataset": "wine"}], "is of the dataset 'arrhythmia', not 'wine'"),
-        ([], [tabular[0] | {"weights": "nowhere"}], "nowhere cannot be read"),
+        ([], [tabular[0] | {"weights": "nowhere"}], "nowhere does not exist"),
         ([], [tabular[0] | {"preprocessing": image[0]["report"]}], "which raw feature"),
         ([image[0], wide], [], "was asked for several"),
         ([image[0], image[0]], [], "twice"),
