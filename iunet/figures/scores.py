@@ -71,8 +71,8 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def write_scores(rows: list[dict[str, Any]], output: dict[str, str]) -> None:
     """`rows` have dataset, network, method, seed, metric, value, disconnected and missing.
 
-    Without a value, `missing` is the reason why there is none. A disconnected network is a
-    constant, whatever its score. `network` may be None, for methods that have none. The CSV holds
+    Without a value, `missing` is the reason why there is none. A disconnected network
+    has a layer without any weight. `network` may be None, for methods that have none. The CSV holds
     the rows as they are.
     """
     write_figure(draw_scores(rows), rows, output)

@@ -80,8 +80,8 @@ def choosers(cells: list[Cell], choice_of: str | None) -> list[tuple[Cell, str]]
 
 def _ratios(cell: Cell) -> tuple[Any, ...]:
     """Where and among which ratios a cell chooses."""
-    ratios = (CutName.parse(cut).ratio for cut in cell.method.cuts)
-    return (cell.dataset, cell.method.network, *ratios)
+    ratios = frozenset(CutName.parse(cut).ratio for cut in cell.method.cuts)
+    return (cell.dataset, cell.method.network, ratios)
 
 
 def supernet_files(bench: Benchmark, cell: Cell, seed: int) -> dict[str, str]:

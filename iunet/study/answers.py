@@ -102,6 +102,18 @@ def _paired(rows: list[Row], kind: str, ours: str, theirs: str) -> tuple[Sample,
     return one, other
 
 
+def cut_off_sets(
+    rows: list[Row], kind: str, methods: tuple[str, ...], among: list[str]
+) -> list[str]:
+    """The data sets on which some network of these methods has a layer without any weight."""
+    found = {
+        row["dataset"]
+        for row in shown(rows, kind)
+        if row["method"] in methods and row["disconnected"] == YES
+    }
+    return [dataset for dataset in among if dataset in found]
+
+
 def answers(rows: list[Row]) -> list[dict[str, Any]]:
     """Every question on every kind of data that was run."""
     found = []
@@ -115,6 +127,9 @@ def answers(rows: list[Row]) -> list[dict[str, Any]]:
                         "compared": f"{method_label(question.ours)} − "
                         f"{method_label(question.theirs)}",
                         "effect": difference,
+                        "cut_off": cut_off_sets(
+                            rows, kind, (question.ours, question.theirs), difference.datasets
+                        ),
                         "verdict": word(difference),
                     }
                 )

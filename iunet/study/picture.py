@@ -7,7 +7,7 @@ from typing import Any
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.answers import FIXED_RATIO, SMALLEST, compare, each_difference
+from iunet.study.answers import FIXED_RATIO, SMALLEST, compare, cut_off_sets, each_difference
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
@@ -24,7 +24,9 @@ def differences(rows: list[Row], kind: str) -> list[dict[str, Any]]:
         if method == "iunet" or (difference := compare(rows, kind, method, "iunet")) is None:
             continue
         each = each_difference(rows, kind, method, "iunet")
-        found.append({"method": method, "effect": difference, "each": each})
+        cut_off = len(cut_off_sets(rows, kind, (method,), list(each)))
+        entry = {"method": method, "effect": difference, "each": each, "cut_off": cut_off}
+        found.append(entry)
     return sorted(found, key=lambda entry: -entry["effect"].mean)
 
 
@@ -71,9 +73,11 @@ def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
 
 
 def _label(entry: dict[str, Any], sets: int) -> str:
-    """With the number of its data sets, where others have more."""
+    """With the number of its data sets, where others have more, and on how many it is cut off."""
     own = len(entry["each"])
-    return method_label(entry["method"]) + (f" ({own} of {sets} sets)" if own < sets else "")
+    facts = [f"{own} of {sets} sets"] * (own < sets)
+    facts += [f"cut off on {entry['cut_off']}"] * bool(entry["cut_off"])
+    return method_label(entry["method"]) + (f" ({', '.join(facts)})" if facts else "")
 
 
 def _limits(effects: list[Effect]) -> tuple[float, float]:

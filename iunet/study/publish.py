@@ -131,9 +131,14 @@ def answers_text(rows: list[Row]) -> str:
         line |= {"unit": "", "smallest": SMALLEST}
         lines.append(
             f"| {entry['question']} | {entry['kind']} | {_interval(line)} | "
-            f"{len(found.datasets)} | {entry['verdict']} |"
+            f"{len(found.datasets)}{_cut_off(entry['cut_off'])} | {entry['verdict']} |"
         )
     return "\n".join(lines)
+
+
+def _cut_off(datasets: list[str]) -> str:
+    """Networks that lost a whole layer count with their scores, so a reader has to know of them."""
+    return f"; cut off: {', '.join(datasets)}" if datasets else ""
 
 
 def table7_text(rows: list[Row]) -> str:

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from iunet.data.sizes import TYPICAL
+from iunet.labels import network_label
 from iunet.networks.expected import encoder_layers, expected_densities
 from iunet.study.overlays import OVERLAY, SIZE_OVERLAY, read_config
 from iunet.tables.document import VALUE, Cell, TableDocument, read_document
 
 TABLE = "tables/laziness"
 NAME = "real_size"
-NETWORK = "mlp_vis"
+NETWORK, DATASET = "mlp_vis", "CIFAR10"
+LEAST = 0.001  # per cent
 INITS = ("torch_default", "he_normal")
 NOT_RUN = "The network at its real size was not run yet."
 
@@ -26,8 +28,12 @@ NOT_RUN = "The network at its real size was not run yet."
 def copy_table(results: Path, folder: Path) -> None:
     """Publish the table if it was made here; else what was published before stays."""
     for form in (".csv", ".json"):
-        if (made := results / f"{TABLE}{form}").exists():
-            shutil.copyfile(made, folder / f"{NAME}{form}")
+        made, place = results / f"{TABLE}{form}", folder / f"{NAME}{form}"
+        if made.exists():
+            shutil.copyfile(made, place)
+        else:
+            stays = "the published one stays" if place.exists() else "none is published"
+            print(f"==> {made} was not made here: {stays}")
 
 
 def real_size_text(folder: Path) -> str:
@@ -38,10 +44,18 @@ def real_size_text(folder: Path) -> str:
     config = read_config(OVERLAY, SIZE_OVERLAY)
     options = config["networks"][NETWORK]
     ratios = config["prune"]["vision"]["ratios"]
+    document = read_document(path)
+    epochs, seeds = config["train"]["supernet"]["epochs"], len(config["seeds"])
+    notes = "; ".join(dict.fromkeys(note for row in document.rows for note in row.notes))
+    conditions = (
+        f"Masks of {network_label(NETWORK)} with α = {options['alpha']} on {DATASET} after "
+        f"{epochs} epochs, {seeds} seed{'s' * (seeds > 1)}{f' ({notes})' * bool(notes)}; nothing "
+        "was fine-tuned. Density of the thinnest layer, with its number in brackets."
+    )
     columns = [f"the thinnest layer, α = {options['alpha']}", *(f"r = {r}" for r in ratios)]
-    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines = [conditions, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     lines += [_expected_line(init, options, ratios) for init in INITS]
-    for method, cells in _by_method(read_document(path)).items():
+    for method, cells in _by_method(document).items():
         shown = (_thinnest(cells.get(f"ratio{ratio}")) for ratio in ratios)
         lines.append(f"| {method} | {' | '.join(shown)} |")
     return "\n".join(lines)
@@ -75,4 +89,7 @@ def _thinnest(cells: dict[str, Cell] | None) -> str:
 
 def _text(density: float, layer: int) -> str:
     """A density in per cent, with the number of its layer; a layer at 0 is cut off."""
-    return f"{100 * density:.2g} % ({layer})" if density else f"**cut off** ({layer})"
+    if not density:
+        return f"**cut off** ({layer})"
+    percent = 100 * density
+    return f"{percent:.2g} % ({layer})" if percent >= LEAST else f"< {LEAST} % ({layer})"

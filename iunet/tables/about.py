@@ -35,8 +35,9 @@ def _what_methods_saw(config: dict[str, Any], cells: list[Cell]) -> list[str]:
         if config["tuning"][name]["class_weights"] == "balanced"
     ]
     verb = "weight their" if len(weighted) > 1 else "weights its"
-    who = f"{' and '.join(weighted) or 'None of them'} {verb} classes"
-    own = "also weighted" if config["train"]["class_weights"] == "balanced" else "not weighted"
+    *first, last = weighted or ["None of them"]
+    who = f"{' and '.join(filter(None, [', '.join(first), last]))} {verb} classes"
+    own = "weighted" if config["train"]["class_weights"] == "balanced" else "not weighted"
     return [
         f"XGB, TABN and MLP_TAB+C are fitted on {rows}; the MLP family sees train alone. {who}; "
         f"those of the MLP family are {own}, unless a method's row says so."

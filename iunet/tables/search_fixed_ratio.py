@@ -158,7 +158,7 @@ def _ranking_cells(
 
 
 def _note_cut_off(cells: dict[str, Cell], runs: pd.DataFrame, methods: list[str]) -> None:
-    """A network without a path to its output has a score, too: that of a constant."""
+    """A network with a layer that lost all weights has a score, too."""
     for method in methods:
         cells[method].notes += cut_off_notes(select(runs, method=method), of="runs")
 

@@ -60,7 +60,7 @@ def test_balanced_weights_find_the_rare_class(tmp_path, name):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_weights_are_a_setting_where_they_are_not_the_original_works(name):
-    """So a study that was made before there was a choice keeps its name."""
+    """So the settings of results from before there was a choice are still those of the config."""
     config = copy.deepcopy(CONFIG)
     usual = LEARNERS[name].class_weights
     assert config["tuning"][name]["class_weights"] == usual
@@ -75,6 +75,7 @@ def test_weights_are_a_setting_where_they_are_not_the_original_works(name):
         ((), "None of them weights its classes"),
         (("mlp_c",), "MLP_TAB+C weights its classes; those of the MLP family are not weighted"),
         (("xgb", "mlp_c"), "XGB and MLP_TAB+C weight their classes"),
+        (("xgb", "tabnet", "mlp_c"), "XGB, TABN and MLP_TAB+C weight their classes"),
     ],
 )
 def test_tables_say_who_weights_classes(weighted, words):

@@ -73,6 +73,16 @@ def test_the_study_has_three_seeds():
     assert {row["seed"] for row in read_rows(STUDY / "runs.csv")} == {0, 1, 2}
 
 
+def test_the_small_dense_network_is_as_large_as_a_subnetwork():
+    """Runs of another meaning of `shrink` would lie under the same path."""
+    rows = [row for row in read_rows(STUDY / "runs.csv") if row["network"].startswith("mlp_tab")]
+    kept = {(row["dataset"], row["method"]): row["kept_parameters"] for row in rows}
+    small = {dataset: kept[dataset, "dense_small"] for dataset, m in kept if m == "dense_small"}
+    assert len(small) >= 6
+    for dataset, parameters in small.items():
+        assert parameters <= kept[dataset, "omp"] < 1.02 * parameters, dataset
+
+
 def test_a_cheap_run_made_again_gives_the_published_scores(mirror, workdir):
     """To the bit on the same machine and versions, else within three spreads of its seeds."""
     root = "results/cpu-study"

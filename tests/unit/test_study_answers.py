@@ -112,6 +112,11 @@ def test_the_picture_has_every_method_beside_iunet(tmp_path):
     found = differences(rows, "tabular")
     assert [entry["method"] for entry in found] == ["dense", "omp"]
     assert found[1]["each"]["c"] == pytest.approx(-2)
+    assert [entry["cut_off"] for entry in found] == [0, 0]
+    cut = [r | {"disconnected": "yes"} if r["method"] == "omp" else r for r in rows]
+    assert [entry["cut_off"] for entry in differences(cut, "tabular")] == [0, 6]
+    assert "6; cut off: a, b, c, d, e, f" in answers_text(cut)
+    assert "cut off" not in answers_text(rows)
     for name in ("one.png", "two.png"):
         draw(rows, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
@@ -192,14 +197,31 @@ def test_the_finding_on_larger_steps_names_every_kind_of_data():
         for method, score in scores.items()
         for seed in (0, 1, 2)
     ]
-    image = [r | {"dataset": "cifar10", "network": "mlp_vis"} for r in rows[:12]]
+    facts = {"dataset": "cifar10", "network": "mlp_vis", "encoder_weights": 4_190_208}
+    image = [r | facts | {"subset": "{}"} for r in rows[:12]]
     (text,) = findings(rows + image)
     assert "On tables IUNET is better than itself without PIS (+4.0 points [" in text
     assert "It is better than ILO without PIS" in text and "(+3.0 points [" in text
     assert "and worse than OMP with such steps (-2.0 points [" in text
     assert "On images IUNET is better than itself without PIS" in text
-    assert "CIFAR10, 3 seeds)." in text
+    assert "CIFAR10, 3 seeds; a CPU-scale study" in text and "interval over seeds only)" in text
     assert "On images" not in findings(rows)[0]
+    fewer = [r for r in rows if r["method"] != "iunet_no_pis" or r["dataset"] in "abc"]
+    (text,) = findings(fewer)
+    assert ", 3 tables, 3 seeds of balanced accuracy)" in text
+    assert "6 tables, 3 seeds)" in text
+
+
+def test_a_gain_below_a_point_is_not_called_unknown():
+    rows = [
+        row(dataset, method, seed, 70 + 0.9 * (method == "iunet") + 0.1 * place * (method == "omp"))
+        for place, dataset in zip((-1, 0, 1), "abc", strict=True)
+        for method in ("iunet", "omp", "dense")
+        for seed in (0, 1, 2)
+    ]
+    effect = compare(rows, "tabular", "iunet", "omp")
+    assert 0 < effect.low < effect.mean < 1 < effect.high
+    assert "IUNET is better, but not surely by a point, than OMP" in findings(rows)[0]
 
 
 def test_findings_on_images_name_their_scale():
