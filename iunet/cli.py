@@ -1,10 +1,11 @@
 """The `snakemake` command of this project's environment: Snakemake, with a terminal that a person
-can follow (iunet/terminal/; `--logger` picks another), and with two traps removed.
+can follow (iunet/terminal/; `--logger` picks another), and with three traps removed.
 
 Options that take any number of values swallow a target that follows them: `snakemake --cores 8
 --resources gpu=1 results/tables/table9.csv` dies in Snakemake's parser (9.27) with a ValueError,
 before any workflow is read. Here the target is recognised, since it has not the form of a value of
-that option, and moved to the front. And config files are read first, so that a broken one is named.
+that option, and moved to the front. Config files are read first, so that a broken one is named. And
+a long run does not look for new jobs ever more often (`one_reevaluation_at_a_time`).
 Nothing else is changed, and `python -m snakemake` is Snakemake as it is.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,34 @@ def with_terminal(arguments: list[str]) -> list[str]:
     return [f"--logger={LOGGER}", *arguments]  # with "=" it takes no target for a second logger
 
 
+def one_reevaluation_at_a_time() -> None:
+    """Let Snakemake's scheduler (9.27) have one timer, in place of one more with every job.
+
+    To keep its limit of 100 jobs per second it looks for jobs again a second after each look, and
+    after each job that ended, which starts a further chain of looks that never ends: after 200 jobs
+    there were 15 of them every second, and they took a fifth of a core.
+    """
+    from snakemake.scheduling import job_scheduler
+
+    scheduler = job_scheduler.JobScheduler
+    if not hasattr(scheduler, "_schedule_reevalutation"):
+        return  # another version, which may need none of this
+
+    def schedule(self: Any, delay: float) -> None:
+        if getattr(self, "iunet_timer", None) is not None:
+            return
+
+        def look_again() -> None:
+            self.iunet_timer = None
+            self._open_jobs.release()
+
+        self.iunet_timer = threading.Timer(delay, look_again)
+        self.iunet_timer.daemon = True  # a run that is over does not wait for it
+        self.iunet_timer.start()
+
+    scheduler._schedule_reevalutation = schedule
+
+
 def main() -> None:
     from snakemake.cli import main as snakemake
     from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
@@ -131,6 +161,7 @@ def main() -> None:
 
     # Snakemake finds plugins by their name only, and none that are installed with `pip install -e`.
     LoggerPluginRegistry().register_plugin(f"snakemake_logger_plugin_{LOGGER}", handler)
+    one_reevaluation_at_a_time()
     arguments = targets_first(sys.argv[1:])
     try:
         check_config_files(arguments)

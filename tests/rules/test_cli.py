@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import shlex
+import threading
+from types import SimpleNamespace
 
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
 
-from iunet.cli import config_files, folder_of, greedy_options, targets_first
+from iunet.cli import (
+    config_files,
+    folder_of,
+    greedy_options,
+    one_reevaluation_at_a_time,
+    targets_first,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +78,29 @@ def test_the_users_command_as_it_is_typed(workdir, command):
     result = workdir.snakemake(*shlex.split(command))
     assert result.returncode == 0, result.stderr
     assert "download_table" in result.stdout + result.stderr
+
+
+def test_the_scheduler_has_one_timer_however_many_jobs_end(monkeypatch):
+    theirs = JobScheduler._schedule_reevalutation  # fails with a version that has none
+    monkeypatch.setattr(JobScheduler, "_schedule_reevalutation", theirs)  # put back afterwards
+    timers = []
+
+    class Timer:
+        def __init__(self, delay, function):
+            self.fire = function
+            timers.append(self)
+
+        def start(self):
+            assert self.daemon
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    one_reevaluation_at_a_time()
+    looks = threading.Semaphore(0)
+    scheduler = SimpleNamespace(_open_jobs=looks)
+    for _ in range(5):
+        JobScheduler._schedule_reevalutation(scheduler, 1)
+    assert len(timers) == 1
+    timers[0].fire()
+    assert looks.acquire(blocking=False) and not looks.acquire(blocking=False)
+    JobScheduler._schedule_reevalutation(scheduler, 1)
+    assert len(timers) == 2
