@@ -20,9 +20,22 @@ WORDS = {  # of the answer to "is it better?"
 }
 
 
-def findings(rows: list[Row]) -> list[str]:
-    """What is compared is fixed; the words follow from the intervals, as in the answers."""
-    return list(filter(None, (against_rivals(rows), larger_step(rows), metric_of_table7(rows))))
+RIVALS = {  # that share all but one property with IUNET
+    "iunet_no_pis": "itself without PIS",
+    "ilo_lr16": "ILO with 16 times larger steps in place of PIS",
+    "omp_lr16": "OMP with 16 times larger steps",
+    "iunet_shuffled": "its own mask shuffled within layers",
+    "omp_relative": "OMP with the relative score",
+}
+
+
+def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
+    """What is compared is fixed; the words follow from the intervals, as in the answers.
+
+    `real_size` is what the network at its real size adds to the second (`iunet.study.real_size`).
+    """
+    second = " ".join(filter(None, (what_makes_it(rows), real_size)))
+    return list(filter(None, (against_rivals(rows), second, metric_of_table7(rows))))
 
 
 def against_rivals(rows: list[Row]) -> str | None:
@@ -63,27 +76,27 @@ def largest_share(rows: list[Row], kind: str) -> str:
     )
 
 
-def larger_step(rows: list[Row]) -> str | None:
-    sentences = [text for kind in KINDS if (text := _larger_step_on(rows, kind))]
-    return f"**A larger step in place of PIS.** {' '.join(sentences)}" if sentences else None
+def what_makes_it(rows: list[Row]) -> str | None:
+    sentences = [text for kind in KINDS if (text := _what_makes_it_on(rows, kind))]
+    head = "**PIS, a larger step, or the densities of layers?**"
+    return f"{head} {' '.join(sentences)}" if sentences else None
 
 
-def _larger_step_on(rows: list[Row], kind: str) -> str | None:
-    pis = compare(rows, kind, "iunet", "iunet_no_pis")
-    omp, ilo = (compare(rows, kind, "iunet", rival) for rival in ("omp_lr16", "ilo_lr16"))
-    if pis is None or omp is None or ilo is None:
-        return None
+def _what_makes_it_on(rows: list[Row], kind: str) -> str | None:
+    """IUNET beside its controls, those together of which the same can be said."""
     name, metric = KINDS[kind]
-    alike = {(tuple(e.datasets), e.seeds) for e in (pis, ilo, omp)}
-    where = f"{over(omp, name)}{scale(rows, omp)}"
-    numbers = [
-        points(e) if len(alike) == 1 else f"{points(e)}, {over(e, name)}" for e in (pis, ilo)
-    ]
-    return (
-        f"On {name} IUNET is {beside(pis)} itself without PIS ({numbers[0]} of {metric}). It is "
-        f"{beside(ilo)} ILO without PIS, but with 16 times larger steps in the first training "
-        f"({numbers[1]}), and {beside(omp)} OMP with such steps ({points(omp)}; {where})."
-    )
+    found = {rival: e for rival in RIVALS if (e := compare(rows, kind, "iunet", rival))}
+    if not found:
+        return None
+    widest = max(found.values(), key=lambda e: (len(e.datasets), e.seeds))
+    groups: dict[str, list[str]] = {}
+    for rival, effect in found.items():
+        same = (effect.datasets, effect.seeds) == (widest.datasets, widest.seeds)
+        where = "" if same else f", {over(effect, name)}"
+        groups.setdefault(beside(effect), []).append(f"{RIVALS[rival]} ({points(effect)}{where})")
+    said = "; ".join(f"{words} {', '.join(rivals)}" for words, rivals in groups.items())
+    where = f"{metric}, {over(widest, name)}{scale(rows, widest)}"
+    return f"On {name} IUNET is {said} ({where})."
 
 
 def metric_of_table7(rows: list[Row]) -> str | None:

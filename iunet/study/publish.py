@@ -21,7 +21,7 @@ from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_p
 from iunet.study.archive import pack
 from iunet.study.findings import findings
 from iunet.study.picture import draw
-from iunet.study.real_size import copy_table, real_size_text
+from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
 from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect
@@ -72,13 +72,14 @@ def blocks(folder: Path) -> dict[str, str]:
     """The parts of the README that are made, by name."""
     rows = read_rows(folder / "runs.csv")
     claims = read_json(folder / "tables" / "claims.json")
+    found = findings(rows, real_size_sentence(folder))
     return {
         "claims": claims_text(claims["data"]["claims"]),
         "answers": answers_text(rows),
         "table 7": table7_text(rows),
         "real size": real_size_text(folder),
         "progress": progress_text(rows),
-        "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(findings(rows), start=1)),
+        "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(found, start=1)),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from iunet.data.sizes import TYPICAL
 from iunet.labels import network_label
 from iunet.networks.expected import encoder_layers, expected_densities
+from iunet.study.answers import FIXED_RATIO
 from iunet.study.overlays import OVERLAY, SIZE_OVERLAY, read_config
 from iunet.tables.document import VALUE, Cell, TableDocument, read_document
 
@@ -45,12 +46,12 @@ def real_size_text(folder: Path) -> str:
     options = config["networks"][NETWORK]
     ratios = config["prune"]["vision"]["ratios"]
     document = read_document(path)
-    epochs, seeds = config["train"]["supernet"]["epochs"], len(config["seeds"])
+    epochs = config["train"]["supernet"]["epochs"]
     notes = "; ".join(dict.fromkeys(note for row in document.rows for note in row.notes))
     conditions = (
         f"Masks of {network_label(NETWORK)} with α = {options['alpha']} on {DATASET} after "
-        f"{epochs} epochs, {seeds} seed{'s' * (seeds > 1)}{f' ({notes})' * bool(notes)}; nothing "
-        "was fine-tuned. Density of the thinnest layer, with its number in brackets."
+        f"{epochs} epochs, {_seeds(config)}{f' ({notes})' * bool(notes)}; nothing was fine-tuned. "
+        "Density of the thinnest layer, with its number in brackets."
     )
     columns = [f"the thinnest layer, α = {options['alpha']}", *(f"r = {r}" for r in ratios)]
     lines = [conditions, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
@@ -59,6 +60,29 @@ def real_size_text(folder: Path) -> str:
         shown = (_thinnest(cells.get(f"ratio{ratio}")) for ratio in ratios)
         lines.append(f"| {method} | {' | '.join(shown)} |")
     return "\n".join(lines)
+
+
+def real_size_sentence(folder: Path) -> str | None:
+    """How much of its thinnest layer each method keeps at the ratio of the other comparisons."""
+    path = folder / f"{NAME}.json"
+    if not path.exists():
+        return None
+    config = read_config(OVERLAY, SIZE_OVERLAY)
+    kept = [
+        f"{method} {_thinnest(cells.get(f'ratio{FIXED_RATIO}'))}"
+        for method, cells in _by_method(read_document(path)).items()
+    ]
+    return (
+        f"At its real size (α = {config['networks'][NETWORK]['alpha']}, "
+        f"{config['train']['supernet']['epochs']} epochs, {_seeds(config)}) the thinnest layer of "
+        f"{network_label(NETWORK)} keeps at r = {FIXED_RATIO} (its number in brackets): "
+        f"{', '.join(kept)}."
+    )
+
+
+def _seeds(config: dict[str, Any]) -> str:
+    n_seeds = len(config["seeds"])
+    return "one seed" if n_seeds == 1 else f"{n_seeds} seeds"
 
 
 def _expected_line(init: str, options: dict[str, Any], ratios: list[float]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from iunet.errors import UserError
 from iunet.study.__main__ import main, parts_of
 from iunet.study.overlays import read_config
-from iunet.study.real_size import copy_table, real_size_text
+from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.tables.document import write_document
 from iunet.tables.laziness import laziness
 
@@ -40,11 +40,13 @@ def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tm
     write_document(made, laziness(found))
     copy_table(tmp_path / "results", tmp_path)
     conditions, _, head, _, torch_default, he_normal, omp = real_size_text(tmp_path).splitlines()
-    assert "MLP_VIS with α = 8 on CIFAR10 after 10 epochs, 1 seed" in conditions
+    assert "MLP_VIS with α = 8 on CIFAR10 after 10 epochs, one seed" in conditions
     assert "| r = 2 | r = 4 | r = 8 | r = 16 | r = 32 |" in head
     # The prediction: the bound of the second layer's weights lies below the threshold from 8 on.
     assert torch_default.count("**cut off** (2)") == 3 and "2.2 % (2)" in torch_default
     assert "cut off" not in he_normal and "3.1 % (2)" in he_normal
+    sentence = real_size_sentence(tmp_path)
+    assert sentence.endswith("keeps at r = 8 (its number in brackets): OMP **cut off** (2).")
     assert omp == "| OMP | not run | 1.2 % (2) | **cut off** (2) | not run | < 0.001 % (1) |"
 
 
