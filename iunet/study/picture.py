@@ -69,7 +69,7 @@ def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
     axis.invert_yaxis()
     axis.set_xlim(left, right)
     noun = "data set" if sets == 1 else "data sets"
-    axis.set_xlabel(f"method − IUNET, points\n{LABELS[kind]} ({sets} {noun})")
+    axis.set_xlabel(f"method − IUNET, points\n{LABELS[kind]}\n({sets} {noun})")
 
 
 def _label(entry: dict[str, Any], sets: int) -> str:
