@@ -34,8 +34,8 @@ class LearnerEntry:
     hyperparameters: int  # D of the paper's budget of 40·D trials
     packages: tuple[str, ...]  # whose versions its reports name
     torch: bool  # trains with torch: its threads, devices and checkpoints
-    class_weights: str  # none or balanced: as in its own paper
     trial_cost: Callable[[dict[str, Any], Data, str], Cost]  # from settings, data and device
+    class_weights: str = "none"  # or balanced: as in its own paper
 
 
 def _xgb(settings: dict[str, Any], data: Data, device: str) -> Cost:
@@ -68,14 +68,13 @@ def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:
 
 
 LEARNERS = {
-    "xgb": LearnerEntry("iunet.baselines.xgb", "XGB", 15, ("xgboost",), False, "none", _xgb),
+    "xgb": LearnerEntry("iunet.baselines.xgb", "XGB", 15, ("xgboost",), False, _xgb),
     "tabnet": LearnerEntry(
         "iunet.baselines.tabnet",
         "TABN",
         11,
         ("torch", "pytorch-tabnet"),
         True,
-        "none",
         _tabnet,
     ),
     "mlp_c": LearnerEntry(
@@ -84,7 +83,7 @@ LEARNERS = {
         19,
         ("torch",),
         True,
-        "balanced",
         _mlp_c,
+        class_weights="balanced",
     ),
 }

@@ -20,7 +20,7 @@ WORDS = {  # of the answer to "is it better?"
 }
 
 
-RIVALS = {  # that share all but one property with IUNET
+RIVALS = {  # controls: what of IUNET makes the difference?
     "iunet_no_pis": "itself without PIS",
     "ilo_lr16": "ILO with 16 times larger steps in place of PIS",
     "omp_lr16": "OMP with 16 times larger steps",

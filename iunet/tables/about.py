@@ -32,7 +32,7 @@ def _what_methods_saw(config: dict[str, Any], cells: list[Cell]) -> list[str]:
     weighted = [
         entry.label
         for name, entry in LEARNERS.items()
-        if config["tuning"][name]["class_weights"] == "balanced"
+        if config["tuning"][name].get("class_weights") == "balanced"
     ]
     verb = "weight their" if len(weighted) > 1 else "weights its"
     *first, last = weighted or ["None of them"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Table, learner_module
 from iunet.data.registry import read_registry
 from iunet.runs.entries import Benchmark
+from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
 from iunet.tables.about import about_cells
 from iunet.tables.catalog import said_by_tables
@@ -67,6 +69,21 @@ def test_weights_are_a_setting_where_they_are_not_the_original_works(name):
     assert "class_weights" not in learner_settings(config, name)
     config["tuning"][name]["class_weights"] = OTHER[usual]
     assert learner_settings(config, name)["class_weights"] == OTHER[usual]
+
+
+def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
+    """Only the catalog and the section `tuning` know of it (docs/extending.md)."""
+    xgb = LEARNERS["xgb"]
+    monkeypatch.setitem(LEARNERS, "mine", dataclasses.replace(xgb, label="MINE"))
+    config = copy.deepcopy(CONFIG)
+    config["tuning"]["mine"] = {"trials": 4, "per": "study", "minutes": None}
+    schema = str(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+    registry = read_registry([str(ROOT / "config" / "datasets.csv")])
+    for weights, who in ((None, "MLP_TAB+C weights"), ("balanced", "MLP_TAB+C and MINE weight")):
+        config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
+        check_schema(config, schema)
+        bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+        assert who in about_cells(bench, bench.cells_of("tables.table7"))["notes"][1]
 
 
 @pytest.mark.parametrize(
