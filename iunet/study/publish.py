@@ -23,6 +23,7 @@ from iunet.study.findings import findings
 from iunet.study.picture import draw
 from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
+from iunet.study.sweeps import sweeps_text
 from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect
 
@@ -77,6 +78,7 @@ def blocks(folder: Path) -> dict[str, str]:
         "claims": claims_text(claims["data"]["claims"]),
         "answers": answers_text(rows),
         "table 7": table7_text(rows),
+        "sweeps": sweeps_text(rows),
         "real size": real_size_text(folder),
         "progress": progress_text(rows),
         "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(found, start=1)),

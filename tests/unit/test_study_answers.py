@@ -12,6 +12,7 @@ from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
 from iunet.study.archive import pack, unpack
 from iunet.study.findings import findings
+from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
 from iunet.study.publish import (
     answers_text,
@@ -21,6 +22,7 @@ from iunet.study.publish import (
     with_blocks,
 )
 from iunet.study.rows import COLUMNS
+from iunet.study.sweeps import SWEEPS, sweeps_text
 
 
 def row(dataset, method, seed, score, **facts):
@@ -271,3 +273,25 @@ def test_progress_counts_methods_with_all_their_seeds():
     rows = [row("a", method, seed, 1.0, id=f"{method}{seed}") for method in "xy" for seed in (0, 1)]
     assert progress_text(rows[:3]) == "3 models evaluated, 2 seeds: a (1 method, 1 in part)."
     assert progress_text(rows) == "4 models evaluated, 2 seeds: a (2 methods)."
+
+
+def test_a_sweep_shows_its_own_data_sets_and_the_difference_from_iunet():
+    assert sweeps_text(study(2.0)) == "No sweep was run yet."  # IUNET alone is no sweep
+    rows = study(2.0, ("vehicle", "credit-g"))
+    rows += [row("vehicle", "iunet_kappa0.0625", seed, 75 + 0.1 * seed) for seed in range(3)]
+    head, _, *lines = sweeps_text(rows).splitlines()
+    assert head.startswith("| κ, ") and "| vehicle |" in head and "credit-g" not in head
+    assert lines == [
+        "| 1 | not run | not run |",
+        "| 1/4 | 72.1 ± 0.1 | – |",
+        "| 1/16 | 75.1 ± 0.1 | +3.0 points [+3.0, +3.0] |",
+        "| 1/64 | not run | not run |",
+        "| 1/256 | not run | not run |",
+    ]
+
+
+def test_every_sweep_compares_rows_of_the_studys_config():
+    config = read_config()
+    in_parts = {m for part in config["experiments"].values() for m in part["methods"]}
+    for sweep in SWEEPS:
+        assert "iunet" in sweep.methods and set(sweep.methods) <= in_parts
