@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from iunet.artifacts import write_json
 from iunet.errors import UserError
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import base_network
@@ -40,8 +39,9 @@ def restore(rows: list[Row], bench: Benchmark) -> None:
 
 
 def _write(path: str, content: dict[str, Any]) -> None:
+    """No artifact: thousands of files for one look, so neither atomic nor with a checksum."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, content)
+    Path(path).write_text(json.dumps(content), encoding="utf-8")
 
 
 def _reports(row: Row) -> dict[str, dict[str, Any]]:
