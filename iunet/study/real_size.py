@@ -28,13 +28,13 @@ NOT_RUN = "The network at its real size was not run yet."
 
 def copy_table(results: Path, folder: Path) -> None:
     """Publish the table if it was made here; else what was published before stays."""
+    made = results / f"{TABLE}.json"
+    if not made.exists():
+        stays = "the published one stays" if (folder / f"{NAME}.json").exists() else "there is none"
+        print(f"==> {made} was not made here: {stays}")
+        return
     for form in (".csv", ".json"):
-        made, place = results / f"{TABLE}{form}", folder / f"{NAME}{form}"
-        if made.exists():
-            shutil.copyfile(made, place)
-        else:
-            stays = "the published one stays" if place.exists() else "none is published"
-            print(f"==> {made} was not made here: {stays}")
+        shutil.copyfile(made.with_suffix(form), folder / f"{NAME}{form}")
 
 
 def real_size_text(folder: Path) -> str:
