@@ -14,15 +14,10 @@ from iunet.study.archive import pack, unpack
 from iunet.study.findings import findings
 from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
-from iunet.study.publish import (
-    answers_text,
-    claims_text,
-    progress_text,
-    tuned_text,
-    with_blocks,
-)
+from iunet.study.publish import with_blocks
 from iunet.study.rows import COLUMNS
 from iunet.study.sweeps import SWEEPS, sweeps_text
+from iunet.study.texts import answers_text, claims_text, progress_text, tuned_text
 
 
 def row(dataset, method, seed, score, **facts):

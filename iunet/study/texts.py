@@ -1,0 +1,135 @@
+"""The made parts of a study's documents, as Markdown: claims, answers, what lies beside table 7."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import fmean
+from typing import Any
+
+from iunet.labels import METRIC_LABELS, SCORES, method_label
+from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_paper
+from iunet.tables.claims import PAPER_TRIALS
+from iunet.tables.effects import Effect
+
+Row = dict[str, Any]
+
+
+def claims_text(lines: list[dict[str, Any]]) -> str:
+    head = "| claim of the paper | effect [95 % interval] | data sets | verdict | remarks |"
+    rows = [
+        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} | "
+        f"{_remarks(line)} |"
+        for line in lines
+    ]
+    return "\n".join([head, "|---" * 5 + "|", *rows])
+
+
+def _remarks(line: dict[str, Any]) -> str:
+    """What weighs a verdict; which runs are missing stands at the end of the README."""
+    kept = [r for r in line["remarks"] if not r.endswith("not finished")]
+    return "; ".join(kept).replace("|", "\\|")
+
+
+def _interval(line: dict[str, Any]) -> str:
+    if line["effect"] is None:
+        return "–"
+    unit = f" {line['unit']}" if line["unit"] else ""
+    sign = "" if line["smallest"] is None else "+"  # of a share or a ratio there is none
+    if line["low"] is None:
+        return f"{line['effect']:{sign}.2f}{unit}"
+    low, high = (f"{line[end]:{sign}.2f}" for end in ("low", "high"))
+    return f"{line['effect']:{sign}.2f} [{low}, {high}]{unit}"
+
+
+def answers_text(rows: list[Row]) -> str:
+    head = "| question | on | difference in points [95 % interval] | data sets | answer |"
+    lines = [head, "|---|---|---|---|---|"]
+    for entry in answers(rows):
+        found: Effect = entry["effect"]
+        line = {"effect": found.mean, "low": found.low, "high": found.high}
+        line |= {"unit": "", "smallest": SMALLEST}
+        lines.append(
+            f"| {entry['question']} | {entry['kind']} | {_interval(line)} | "
+            f"{len(found.datasets)}{_cut_off(entry['cut_off'])} | {entry['verdict']} |"
+        )
+    return "\n".join(lines)
+
+
+def _cut_off(datasets: list[str]) -> str:
+    """Networks that lost a whole layer count with their scores, so a reader has to know of them."""
+    return f"; cut off: {', '.join(datasets)}" if datasets else ""
+
+
+def table7_text(rows: list[Row]) -> str:
+    """Which metric the paper's MLP columns resemble, and how far the tuned baselines lie."""
+    cells = nearer_metric(rows)
+    swapped = [c for c in cells if c["nearer"] == "swapped_balanced_accuracy"]
+    own = [c for c in cells if c["nearer"] == "balanced_accuracy"]
+    lines = [
+        f"Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
+        f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy. "
+        f"{sum(c['between'] for c in cells)} of them lie between the two; beyond both, the nearer "
+        f"one says little. With accuracy as a third candidate, {_nearest(cells)}.",
+    ]
+    return "\n".join([*lines, "", tuned_text(tuned_beside_paper(rows))])
+
+
+def _nearest(cells: list[Row]) -> str:
+    counts = Counter(cell["nearest"] for cell in cells)
+    named = [
+        f"{counts[metric]} lie nearest to our {METRIC_LABELS[metric].lower()}" for metric in SCORES
+    ]
+    return ", ".join(named) + (f", {counts[None]} to two of them alike" if counts[None] else "")
+
+
+def tuned_text(tuned: list[Row]) -> str:
+    """Ours, its distance from the paper's, and the trials behind it; a line for each data set."""
+    if not tuned:
+        return "The tuned baselines were not run yet."
+    methods = [m for m in PAPER_TRIALS if any(t["method"] == m for t in tuned)]
+    lines = [
+        "The tuned baselines: our balanced accuracy, the distance to the paper's, and the trials.",
+        "",
+        f"| data set | {' | '.join(map(method_label, methods))} |",
+        "|---" * (1 + len(methods)) + "|",
+    ]
+    for dataset in dict.fromkeys(t["dataset"] for t in tuned):
+        cells = {t["method"]: t for t in tuned if t["dataset"] == dataset}
+        shown = (_tuned_cell(cells[m]) if m in cells else "not run" for m in methods)
+        lines.append(f"| {dataset} | {' | '.join(shown)} |")
+    lines.append("")
+    return "\n".join(lines + [f"- {_budget(m, tuned)}" for m in methods])
+
+
+def _tuned_cell(cell: Row) -> str:
+    return f"{cell['ours']:.1f} ({cell['ours'] - cell['paper']:+.1f}), {cell['trials']}"
+
+
+def _budget(method: str, tuned: list[Row]) -> str:
+    """Whether more trials might have helped: how late in a study its best one came."""
+    cells = [t for t in tuned if t["method"] == method]
+    late = sum(2 * t["best_trial"] > t["trials"] for t in cells)
+    distance = fmean(t["ours"] - t["paper"] for t in cells)
+    trials = sorted({min(t["trials"] for t in cells), max(t["trials"] for t in cells)})
+    return (
+        f"{method_label(method)}: {distance:+.1f} points in the mean of {len(cells)} sets, with "
+        f"{' to '.join(map(str, trials))} trials where the paper has {PAPER_TRIALS[method]}; the "
+        f"best trial came in the second half of the study on {late} of them."
+    )
+
+
+def progress_text(rows: list[Row]) -> str:
+    """What there is: data sets, methods with all their seeds, models."""
+    seeds = {row["seed"] for row in rows}
+    found: dict[str, dict[str, set[int]]] = {}
+    for row in rows:
+        found.setdefault(row["dataset"], {}).setdefault(row["method"], set()).add(row["seed"])
+    models = len({row["id"] for row in rows})
+    sets = ", ".join(f"{name} ({_methods(of, len(seeds))})" for name, of in found.items())
+    return f"{models} models evaluated, {len(seeds)} seeds: {sets}."
+
+
+def _methods(seeds_of: dict[str, set[int]], n_seeds: int) -> str:
+    whole = sum(len(seeds) == n_seeds for seeds in seeds_of.values())
+    text = f"{whole} method{'s' if whole != 1 else ''}"
+    return text + (f", {len(seeds_of) - whole} in part" if whole < len(seeds_of) else "")
