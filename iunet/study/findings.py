@@ -27,6 +27,11 @@ RIVALS = {  # controls: what of IUNET makes the difference?
     "iunet_shuffled": "its own mask shuffled within layers",
     "omp_relative": "OMP with the relative score",
 }
+ASKED = {  # in the head of the second finding
+    "iunet_no_pis": "Is PIS needed?",
+    "ilo_lr16": "Is it more than a larger step?",
+    "iunet_shuffled": "Is the mask more than the densities of its layers?",
+}
 
 
 def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
@@ -77,26 +82,51 @@ def largest_share(rows: list[Row], kind: str) -> str:
 
 
 def what_makes_it(rows: list[Row]) -> str | None:
-    sentences = [text for kind in KINDS if (text := _what_makes_it_on(rows, kind))]
-    head = "**PIS, a larger step, or the densities of layers?**"
-    return f"{head} {' '.join(sentences)}" if sentences else None
+    found = {
+        kind: {rival: e for rival in RIVALS if (e := compare(rows, kind, "iunet", rival))}
+        for kind in KINDS
+    }
+    heads = [text for rival in ASKED if (text := _asked(found, rival))]
+    sentences = [
+        _beside_controls(rows, kind, of_kind) for kind, of_kind in found.items() if of_kind
+    ]
+    return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
 
 
-def _what_makes_it_on(rows: list[Row], kind: str) -> str | None:
+def _asked(found: dict[str, dict[str, Effect]], rival: str) -> str | None:
+    """The question, and its answer on each kind of data: those together that have the same."""
+    kinds: dict[str, list[str]] = {}
+    for kind, of_kind in found.items():
+        if rival in of_kind:
+            kinds.setdefault(word(of_kind[rival]), []).append(KINDS[kind][0])
+    said = ", ".join(f"on {' and '.join(names)} {answer}" for answer, names in kinds.items())
+    return f"{ASKED[rival]} {said[0].upper()}{said[1:]}." if said else None
+
+
+def _beside_controls(rows: list[Row], kind: str, found: dict[str, Effect]) -> str:
     """IUNET beside its controls, those together of which the same can be said."""
     name, metric = KINDS[kind]
-    found = {rival: e for rival in RIVALS if (e := compare(rows, kind, "iunet", rival))}
-    if not found:
-        return None
     widest = max(found.values(), key=lambda e: (len(e.datasets), e.seeds))
     groups: dict[str, list[str]] = {}
     for rival, effect in found.items():
-        same = (effect.datasets, effect.seeds) == (widest.datasets, widest.seeds)
-        where = "" if same else f", {over(effect, name)}"
-        groups.setdefault(beside(effect), []).append(f"{RIVALS[rival]} ({points(effect)}{where})")
-    said = "; ".join(f"{words} {', '.join(rivals)}" for words, rivals in groups.items())
-    where = f"{metric}, {over(widest, name)}{scale(rows, widest)}"
-    return f"On {name} IUNET is {said} ({where})."
+        groups.setdefault(beside(effect), []).append(rival)
+    said = "; ".join(
+        f"{words} {', '.join(RIVALS[rival] for rival in rivals)} "
+        f"({_range([found[rival] for rival in rivals])})"
+        for words, rivals in groups.items()
+    )
+    fewest = min(len(effect.datasets) for effect in found.values())
+    fewer = f", some on {fewest}" if fewest < len(widest.datasets) else ""
+    where = f"{metric}, {over(widest, name)}{fewer}{scale(rows, widest)}"
+    return f"On {name} ({where}) IUNET is {said}."
+
+
+def _range(effects: list[Effect]) -> str:
+    """One difference with its interval, of several the smallest and the largest."""
+    if len(effects) == 1:
+        return points(effects[0])
+    means = [effect.mean for effect in effects]
+    return f"{min(means):+.1f} to {max(means):+.1f} points"
 
 
 def metric_of_table7(rows: list[Row]) -> str | None:

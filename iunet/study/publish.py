@@ -20,7 +20,14 @@ from iunet.study.picture import draw
 from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
 from iunet.study.sweeps import sweeps_text
-from iunet.study.texts import answers_text, claims_text, progress_text, table7_text
+from iunet.study.texts import (
+    answers_text,
+    claims_text,
+    metrics_text,
+    progress_text,
+    table7_text,
+    tuned_text,
+)
 
 Row = dict[str, Any]
 FORMS = (".csv", ".json")
@@ -54,29 +61,32 @@ def publish(
 
 
 def refresh(folder: Path, front_page: Path) -> None:
-    """Write the parts of both READMEs that follow from runs.csv and the claims."""
-    parts = blocks(folder)
-    write_blocks(folder / "README.md", parts)
-    write_blocks(front_page, {"findings": parts["findings"]})
+    """Write the parts of the documents that follow from runs.csv and the claims."""
+    for path, parts in made_parts(folder, front_page).items():
+        write_text(path, with_blocks(path.read_text(encoding="utf-8"), parts, path))
 
 
-def write_blocks(path: Path, parts: dict[str, str]) -> None:
-    write_text(path, with_blocks(path.read_text(encoding="utf-8"), parts, path))
-
-
-def blocks(folder: Path) -> dict[str, str]:
-    """The parts of the README that are made, by name."""
+def made_parts(folder: Path, front_page: Path) -> dict[Path, dict[str, str]]:
+    """What is made of each document, by the names of its blocks."""
     rows = read_rows(folder / "runs.csv")
     claims = read_json(folder / "tables" / "claims.json")
-    found = findings(rows, real_size_sentence(folder))
+    lines = findings(rows, real_size_sentence(folder))
+    found = {"findings": "\n".join(f"{i}. {line}" for i, line in enumerate(lines, start=1))}
     return {
-        "claims": claims_text(claims["data"]["claims"]),
-        "answers": answers_text(rows),
-        "table 7": table7_text(rows),
-        "sweeps": sweeps_text(rows),
-        "real size": real_size_text(folder),
-        "progress": progress_text(rows),
-        "findings": "\n".join(f"{i}. {line}" for i, line in enumerate(found, start=1)),
+        front_page: found,
+        folder / "README.md": found
+        | {
+            "progress": progress_text(rows),
+            "claims": claims_text(claims["data"]["claims"]),
+            "answers": answers_text(rows),
+            "table 7": table7_text(rows),
+        },
+        folder / "details.md": {
+            "metrics": metrics_text(rows),
+            "tuned": tuned_text(rows),
+            "sweeps": sweeps_text(rows),
+            "real size": real_size_text(folder),
+        },
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from statistics import fmean
+from string import ascii_lowercase
 from typing import Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
@@ -12,22 +13,34 @@ from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
+COMMON = 3  # claims with the same remark
 
 
 def claims_text(lines: list[dict[str, Any]]) -> str:
+    """The ledger; remarks that stand beside many claims are written once, below it."""
+    remarks = [_remarks(line) for line in lines]
+    counts = Counter(remark for of_line in remarks for remark in of_line)
+    common = [remark for remark, count in counts.items() if count >= COMMON]
+    mark = {remark: f"({letter})" for letter, remark in zip(ascii_lowercase, common, strict=False)}
     head = "| claim of the paper | effect [95 % interval] | data sets | verdict | remarks |"
     rows = [
         f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} | "
-        f"{_remarks(line)} |"
-        for line in lines
+        f"{_marked(of_line, mark)} |"
+        for line, of_line in zip(lines, remarks, strict=True)
     ]
-    return "\n".join([head, "|---" * 5 + "|", *rows])
+    notes = [f"{letter} {remark}" for remark, letter in mark.items()]
+    below = ["", "; ".join(notes)] if notes else []
+    return "\n".join([head, "|---" * 5 + "|", *rows, *below])
 
 
-def _remarks(line: dict[str, Any]) -> str:
+def _remarks(line: dict[str, Any]) -> list[str]:
     """What weighs a verdict; which runs are missing stands at the end of the README."""
-    kept = [r for r in line["remarks"] if not r.endswith("not finished")]
-    return "; ".join(kept).replace("|", "\\|")
+    return [r.replace("|", "\\|") for r in line["remarks"] if not r.endswith("not finished")]
+
+
+def _marked(remarks: list[str], mark: dict[str, str]) -> str:
+    letters = " ".join(sorted(mark[remark] for remark in remarks if remark in mark))
+    return "; ".join(filter(None, [letters, *(r for r in remarks if r not in mark)]))
 
 
 def _interval(line: dict[str, Any]) -> str:
@@ -42,22 +55,27 @@ def _interval(line: dict[str, Any]) -> str:
 
 
 def answers_text(rows: list[Row]) -> str:
-    head = "| question | on | difference in points [95 % interval] | data sets | answer |"
-    lines = [head, "|---|---|---|---|---|"]
-    for entry in answers(rows):
-        found: Effect = entry["effect"]
-        line = {"effect": found.mean, "low": found.low, "high": found.high}
-        line |= {"unit": "", "smallest": SMALLEST}
-        lines.append(
-            f"| {entry['question']} | {entry['kind']} | {_interval(line)} | "
-            f"{len(found.datasets)}{_cut_off(entry['cut_off'])} | {entry['verdict']} |"
-        )
+    """A line for each question, a column for each kind of data; the most data sets in its head."""
+    found = answers(rows)
+    kinds = list(dict.fromkeys(entry["kind"] for entry in found))
+    most = {k: max(len(e["effect"].datasets) for e in found if e["kind"] == k) for k in kinds}
+    columns = ["question", *(f"{kind} ({most[kind]})" for kind in kinds)]
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for question in dict.fromkeys(entry["question"] for entry in found):
+        cells = {e["kind"]: _answer(e, most) for e in found if e["question"] == question}
+        lines.append(f"| {' | '.join([question, *(cells.get(k, 'not run') for k in kinds)])} |")
     return "\n".join(lines)
 
 
-def _cut_off(datasets: list[str]) -> str:
-    """Networks that lost a whole layer count with their scores, so a reader has to know of them."""
-    return f"; cut off: {', '.join(datasets)}" if datasets else ""
+def _answer(entry: dict[str, Any], most: dict[str, int]) -> str:
+    found: Effect = entry["effect"]
+    line = {"effect": found.mean, "low": found.low, "high": found.high}
+    fewer = len(found.datasets) < most[entry["kind"]]
+    where = f", {len(found.datasets)} of them" if fewer else ""
+    # Networks that lost a whole layer count with their scores, so a reader has to know of them.
+    cut_off = f"; cut off: {', '.join(entry['cut_off'])}" if entry["cut_off"] else ""
+    interval = _interval(line | {"unit": "", "smallest": SMALLEST})
+    return f"**{entry['verdict']}**, {interval}{where}{cut_off}"
 
 
 def table7_text(rows: list[Row]) -> str:
@@ -66,12 +84,33 @@ def table7_text(rows: list[Row]) -> str:
     swapped = [c for c in cells if c["nearer"] == "swapped_balanced_accuracy"]
     own = [c for c in cells if c["nearer"] == "balanced_accuracy"]
     lines = [
-        f"Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
+        f"- Of {len(cells)} cells of the paper's MLP columns, {len(swapped)} lie nearer to our "
         f"swapped balanced accuracy and {len(own)} nearer to our balanced accuracy. "
         f"{sum(c['between'] for c in cells)} of them lie between the two; beyond both, the nearer "
         f"one says little. With accuracy as a third candidate, {_nearest(cells)}.",
     ]
-    return "\n".join([*lines, "", tuned_text(tuned_beside_paper(rows))])
+    tuned = tuned_beside_paper(rows)
+    return "\n".join(lines + [f"- {_budget(m, tuned)}" for m in _tuned_methods(tuned)])
+
+
+def metrics_text(rows: list[Row]) -> str:
+    """Set by set: the paper's value, and which of our two metrics is nearer to it."""
+    cells = nearer_metric(rows)
+    methods = list(dict.fromkeys(cell["method"] for cell in cells))
+    lines = [f"| data set | {' | '.join(map(method_label, methods))} |"]
+    lines.append("|---" * (1 + len(methods)) + "|")
+    for dataset in dict.fromkeys(cell["dataset"] for cell in cells):
+        by_method = {cell["method"]: cell for cell in cells if cell["dataset"] == dataset}
+        shown = (_nearer_cell(by_method[m]) if m in by_method else "not run" for m in methods)
+        lines.append(f"| {dataset} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def _nearer_cell(cell: Row) -> str:
+    ours = {metric: f"{cell[metric]:.1f}" for metric in SCORES if metric != "accuracy"}
+    if cell["nearer"]:
+        ours[cell["nearer"]] = f"**{ours[cell['nearer']]}**"
+    return f"{cell['paper']:.1f}: {' / '.join(ours.values())}"
 
 
 def _nearest(cells: list[Row]) -> str:
@@ -82,23 +121,23 @@ def _nearest(cells: list[Row]) -> str:
     return ", ".join(named) + (f", {counts[None]} to two of them alike" if counts[None] else "")
 
 
-def tuned_text(tuned: list[Row]) -> str:
+def tuned_text(rows: list[Row]) -> str:
     """Ours, its distance from the paper's, and the trials behind it; a line for each data set."""
+    tuned = tuned_beside_paper(rows)
     if not tuned:
         return "The tuned baselines were not run yet."
-    methods = [m for m in PAPER_TRIALS if any(t["method"] == m for t in tuned)]
-    lines = [
-        "The tuned baselines: our balanced accuracy, the distance to the paper's, and the trials.",
-        "",
-        f"| data set | {' | '.join(map(method_label, methods))} |",
-        "|---" * (1 + len(methods)) + "|",
-    ]
+    methods = _tuned_methods(tuned)
+    lines = [f"| data set | {' | '.join(map(method_label, methods))} |"]
+    lines.append("|---" * (1 + len(methods)) + "|")
     for dataset in dict.fromkeys(t["dataset"] for t in tuned):
         cells = {t["method"]: t for t in tuned if t["dataset"] == dataset}
         shown = (_tuned_cell(cells[m]) if m in cells else "not run" for m in methods)
         lines.append(f"| {dataset} | {' | '.join(shown)} |")
-    lines.append("")
-    return "\n".join(lines + [f"- {_budget(m, tuned)}" for m in methods])
+    return "\n".join(lines)
+
+
+def _tuned_methods(tuned: list[Row]) -> list[str]:
+    return [m for m in PAPER_TRIALS if any(t["method"] == m for t in tuned)]
 
 
 def _tuned_cell(cell: Row) -> str:

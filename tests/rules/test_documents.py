@@ -11,7 +11,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *sorted(ROOT.glob("docs/*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "reports/cpu-study/README.md")),
+    *(
+        ROOT / name
+        for name in (
+            "README.md",
+            "CONTRIBUTING.md",
+            "reports/cpu-study/README.md",
+            "reports/cpu-study/details.md",
+        )
+    ),
 ]
 FOLDERS = "iunet|tests|docs|config|workflow|benchmarks|profiles|reports"
 PLACE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w/.-]+\.(?:py|md|smk|yaml|csv)\b")

@@ -18,7 +18,7 @@ from iunet.runs.entries import Benchmark
 from iunet.study.__main__ import unfinished
 from iunet.study.archive import unpack
 from iunet.study.overlays import read_config
-from iunet.study.publish import blocks, with_blocks
+from iunet.study.publish import made_parts, with_blocks
 from iunet.study.rebuild import rebuild
 from iunet.study.rows import read_rows
 from iunet.tables.catalog import said_by_tables
@@ -40,10 +40,8 @@ def test_tables_and_claims_are_those_of_the_rows(tmp_path):
         assert json.loads(json.dumps(document.to_json())) == shown, name
 
 
-def test_the_readmes_numbers_are_those_of_the_rows():
-    parts = blocks(STUDY)
-    of_front_page = {"findings": parts["findings"]}
-    for path, made in ((STUDY / "README.md", parts), (ROOT / "README.md", of_front_page)):
+def test_the_documents_numbers_are_those_of_the_rows():
+    for path, made in made_parts(STUDY, ROOT / "README.md").items():
         text = path.read_text(encoding="utf-8")
         assert with_blocks(text, made, path) == text, path
 

@@ -17,7 +17,14 @@ from iunet.study.picture import differences, draw
 from iunet.study.publish import with_blocks
 from iunet.study.rows import COLUMNS
 from iunet.study.sweeps import SWEEPS, sweeps_text
-from iunet.study.texts import answers_text, claims_text, progress_text, tuned_text
+from iunet.study.texts import (
+    answers_text,
+    claims_text,
+    metrics_text,
+    progress_text,
+    table7_text,
+    tuned_text,
+)
 
 
 def row(dataset, method, seed, score, **facts):
@@ -46,7 +53,9 @@ def test_the_answer_follows_the_smallest_effect(gain, answer):
     first = answers(study(gain))[0]
     assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tables"
     assert first["effect"].mean == pytest.approx(gain) and first["verdict"] == answer
-    assert f"| {gain:+.2f} [" in answers_text(study(gain))
+    head, _, line = answers_text(study(gain)).splitlines()
+    assert head == "| question | tables (6) |"
+    assert line.startswith(f"| Does IUNET beat OMP? | **{answer}**, {gain:+.2f} [")
 
 
 def test_wide_spreads_leave_it_open():
@@ -88,6 +97,11 @@ def test_the_metric_that_is_nearer_to_the_paper():
     scores = {"test_swapped_balanced_accuracy": 70.0, "test_balanced_accuracy": 50.0}
     (cell,) = nearer_metric([row("credit-g", "dense", 0, 0.0, **scores)])
     assert cell["paper"] == 70.0 and cell["nearer"] == "swapped_balanced_accuracy"
+    rows = [row("credit-g", "dense", 0, 0.0, **scores), row("vehicle", "omp", 0, 81.1)]
+    assert metrics_text(rows).splitlines()[2:] == [
+        "| credit-g | 70.0: 50.0 / **70.0** | not run |",
+        "| vehicle | not run | 81.1: 81.1 / 81.1 |",  # as near to both
+    ]
 
 
 def test_tuned_baselines_beside_the_papers():
@@ -97,8 +111,8 @@ def test_tuned_baselines_beside_the_papers():
     (entry,) = tuned_beside_paper(rows)
     assert entry["paper"] == 68.929 and entry["ours"] == 66.9 and entry["trials"] == 150
     assert entry["best_trial"] == 80
-    text = tuned_text([entry])
-    assert "| credit-g | 66.9 (-2.0), 150 |" in text
+    assert tuned_text(rows).endswith("| credit-g | 66.9 (-2.0), 150 |")
+    text = table7_text(rows)
     assert "-2.0 points in the mean of 1 sets, with 150 trials where the paper has 600" in text
     assert text.endswith("second half of the study on 1 of them.")
     assert "not run" in tuned_text([])
@@ -112,7 +126,7 @@ def test_the_picture_has_every_method_beside_iunet(tmp_path):
     assert [entry["cut_off"] for entry in found] == [0, 0]
     cut = [r | {"disconnected": "yes"} if r["method"] == "omp" else r for r in rows]
     assert [entry["cut_off"] for entry in differences(cut, "tabular")] == [0, 6]
-    assert "6; cut off: a, b, c, d, e, f" in answers_text(cut)
+    assert "]; cut off: a, b, c, d, e, f |" in answers_text(cut)
     assert "cut off" not in answers_text(rows)
     for name in ("one.png", "two.png"):
         draw(rows, tmp_path / name)
@@ -197,15 +211,23 @@ def test_the_finding_on_controls_names_every_kind_of_data():
     facts = {"dataset": "cifar10", "network": "mlp_vis", "encoder_weights": 4_190_208}
     image = [r | facts | {"subset": "{}"} for r in rows[:12]]
     (text,) = findings(rows + image, "At its real size it is cut off.")
-    assert "On tables IUNET is better than itself without PIS (+4.0 points [" in text
-    assert "ILO with 16 times larger steps in place of PIS (+3.0 points [" in text
-    assert "; worse than OMP with 16 times larger steps (-2.0 points [" in text
-    assert "(balanced accuracy, 6 tables, 3 seeds). On images IUNET is better than itself" in text
-    assert "(accuracy, CIFAR10, 3 seeds; a CPU-scale study" in text
-    assert text.endswith("interval over seeds only). At its real size it is cut off.")
+    assert text.startswith(
+        "**Is PIS needed? On tables and images yes. "
+        "Is it more than a larger step? On tables and images yes.** "
+        "On tables (balanced accuracy, 6 tables, 3 seeds) IUNET is better than itself without PIS, "
+        "ILO with 16 times larger steps in place of PIS (+3.0 to +4.0 points); "
+        "worse than OMP with 16 times larger steps (-2.0 points ["
+    )
+    assert "On images (accuracy, CIFAR10, 3 seeds; a CPU-scale study" in text
+    assert "interval over seeds only) IUNET is better than itself" in text
+    assert text.endswith("]). At its real size it is cut off.")
     assert "On images" not in findings(rows)[0]
     fewer = [r for r in rows if r["method"] != "iunet_no_pis" or r["dataset"] in "abc"]
-    assert "itself without PIS (+4.0 points [+4.0, +4.0], 3 tables, 3 seeds)" in findings(fewer)[0]
+    assert "6 tables, 3 seeds, some on 3) IUNET is better than itself" in findings(fewer)[0]
+    without = [r for r in rows if r["method"] in ("iunet", "ilo_lr16")]
+    worse = [r | {"test_accuracy": 10.0} if r["method"] == "iunet" else r for r in image]
+    (text,) = findings(without + worse)
+    assert "larger step? On tables yes, on images no, worse.** " in text
 
 
 def test_a_gain_below_a_point_is_not_called_unknown():
@@ -256,6 +278,21 @@ def test_a_claims_remarks_stand_beside_its_verdict():
     assert claims_text([line | {"remarks": said}]).endswith(
         "| IUNET wins | +2.00 [+1.00, +3.00] points | 1 | reproduced | about cifar10 only |"
     )
+
+
+def test_a_remark_beside_many_claims_is_written_once():
+    line = {"claim": "IUNET wins", "effect": 2.0, "low": 1.0, "high": 3.0, "unit": "points"}
+    line |= {"datasets": 1, "verdict": "reproduced", "smallest": 1.0}
+    own = [["about cifar10 only", "subsets"], ["subsets"], ["subsets", "best rival: OMP"], []]
+    text = claims_text([line | {"remarks": remarks} for remarks in own])
+    *lines, _, notes = text.splitlines()
+    assert [row.rsplit("|", 2)[1].strip() for row in lines[2:]] == [
+        "(a); about cifar10 only",
+        "(a)",
+        "(a); best rival: OMP",
+        "",
+    ]
+    assert notes == "(a) subsets"
 
 
 def test_a_ratio_has_no_sign():
