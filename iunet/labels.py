@@ -41,13 +41,20 @@ METHOD_LABELS = {
     "omp_relative": "OMP relative",
     "omp_layerwise": "OMP layer-wise",
     "iunet_units": "IUNET units",
+    # one transform at a time
+    "iunet_only_resize": "IUNET only resize",
+    "iunet_only_horiz": "IUNET only horiz",
+    "iunet_only_color": "IUNET only color",
+    "iunet_only_graysc": "IUNET only graysc",
     **{name: learner.label for name, learner in LEARNERS.items()},
 }
 # Rows of the config that differ from a method in one value.
 VARIANT_LABELS = {
     "sup_kappa": "PIS (κ = {})",
     "search_kappa": "IUNET (κ = {})",
+    "iunet_kappa": "IUNET (κ = {})",
     "iunet_lambda": "IUNET (λ = {})",
+    "iunet_corruption": "IUNET (corruption {})",
 }
 DATASET_LABELS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}  # as the paper
 METRIC_LABELS = {

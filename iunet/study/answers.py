@@ -15,12 +15,13 @@ from iunet.paper import paper_table
 from iunet.runs.names import base_network
 from iunet.runs.settings import network_kind
 from iunet.study.rows import YES
-from iunet.tables.claims import PAPER_TRIALS
 from iunet.tables.effects import Effect, Sample, effect, verdict_of_difference
+from iunet.tables.measures import PAPER_TRIALS
 
 Row = dict[str, Any]
 SMALLEST = 1.0  # point of accuracy or balanced accuracy
 SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
+DECIDED = ("yes", "no, worse")
 FIXED_RATIO = 8  # at which images are compared; tables have it anyway
 PAPER_COLUMNS = {"dense": "mlp_tab", "omp": "omp", "beta_lasso": "beta_lasso", "iunet": "iunet"}
 
@@ -39,7 +40,8 @@ QUESTIONS = (
     Question("Does OMP beat the dense network?", "omp", "dense"),
     Question("Is PIS needed?", "iunet", "iunet_no_pis"),
     Question("Is ILO needed?", "iunet", "iunet_no_ilo"),
-    Question("Is pruning needed? (the supernet, fine-tuned alike)", "iunet", "supernet_finetuned"),
+    Question("Is pruning needed? (the supernet as it was trained)", "iunet", "iunet_no_prune"),
+    Question("… (the supernet, fine-tuned alike)", "iunet", "supernet_finetuned"),
     Question("Is its mask better than a shuffled one?", "iunet", "iunet_shuffled"),
     Question("… than as many random weights?", "iunet", "iunet_random"),
     Question("… than the mask of the initial weights?", "iunet", "iunet_initial"),
@@ -52,39 +54,66 @@ QUESTIONS = (
 )
 
 
-def shown(rows: list[Row], kind: str) -> list[Row]:
-    """The rows that stand for their methods: whole, chosen (tables), or at one ratio (images)."""
-    return [row for row in rows if _kind(row) == kind and _stands_for_its_method(row, kind)]
+def shown(rows: list[Row], kind: str, at_chosen: bool = False) -> list[Row]:
+    """The rows that stand for their methods: whole, chosen (tables), or at one ratio (images).
+
+    With `at_chosen` images, too, stand at the ratio that each method chose on validation.
+    """
+    at_chosen = at_chosen or kind == "tabular"
+    return [row for row in rows if _kind(row) == kind and _stands_for_its_method(row, at_chosen)]
 
 
 def _kind(row: Row) -> str:
     return "tabular" if row["stage"] == "tuned" else network_kind(row["network"])
 
 
-def _stands_for_its_method(row: Row, kind: str) -> bool:
+def _stands_for_its_method(row: Row, at_chosen: bool) -> bool:
     if row["stage"] == "supernet":  # others are shown beside what is cut from them
         return row["method"] == "iunet_no_prune"
     if row["stage"] != "subnetwork":
         return True
-    return row["chosen"] == YES if kind == "tabular" else row["ratio"] in (1, FIXED_RATIO)
+    return row["chosen"] == YES if at_chosen else row["ratio"] in (1, FIXED_RATIO)
 
 
-def sample(rows: list[Row], kind: str, method: str, column: str | None = None) -> Sample:
+def sample(
+    rows: list[Row], kind: str, method: str, column: str | None = None, at_chosen: bool = False
+) -> Sample:
     """A method's score by data set and seed; on the main network of the kind."""
-    network = {"tabular": "mlp_tab", "vision": "mlp_vis"}[kind]
     found: Sample = {}
-    for row in shown(rows, kind):
-        mine = row["method"] == method and row["failed"] is None
-        if mine and (row["stage"] == "tuned" or base_network(row["network"]) == network):
-            value = row[column or SCORE[kind]]
-            if value is not None:
-                found.setdefault(row["dataset"], {})[row["seed"]] = value
+    for row in _of_method(shown(rows, kind, at_chosen), kind, method):
+        value = row[column or SCORE[kind]]
+        if row["failed"] is None and value is not None:
+            found.setdefault(row["dataset"], {})[row["seed"]] = value
     return found
 
 
-def compare(rows: list[Row], kind: str, ours: str, theirs: str) -> Effect | None:
+def _of_method(rows: list[Row], kind: str, method: str) -> list[Row]:
+    network = {"tabular": "mlp_tab", "vision": "mlp_vis"}[kind]
+    return [
+        row
+        for row in rows
+        if row["method"] == method
+        and (row["stage"] == "tuned" or base_network(row["network"]) == network)
+    ]
+
+
+def compare(
+    rows: list[Row], kind: str, ours: str, theirs: str, at_chosen: bool = False
+) -> Effect | None:
     """The mean difference with its interval, on the data sets with the most seeds of both."""
-    return effect(*_paired(rows, kind, ours, theirs))
+    return effect(*_paired(rows, kind, ours, theirs, at_chosen))
+
+
+def depends_on(rows: list[Row], kind: str, ours: str, theirs: str) -> list[str]:
+    """The data sets without any one of which the answer would be another."""
+    one, other = _paired(rows, kind, ours, theirs)
+    answer = word(effect(one, other))
+    found = []
+    for left_out in one if len(one) > 1 else ():
+        less = [{d: v for d, v in side.items() if d != left_out} for side in (one, other)]
+        if word(effect(*less)) != answer:
+            found.append(left_out)
+    return found
 
 
 def each_difference(rows: list[Row], kind: str, ours: str, theirs: str) -> dict[str, float]:
@@ -93,12 +122,22 @@ def each_difference(rows: list[Row], kind: str, ours: str, theirs: str) -> dict[
     return {d: fmean(one[d].values()) - fmean(other[d].values()) for d in one}
 
 
-def _paired(rows: list[Row], kind: str, ours: str, theirs: str) -> tuple[Sample, Sample]:
-    """Both sides on the seeds that both have; data sets with fewer of them are not finished."""
-    one, other = (sample(rows, kind, method) for method in (ours, theirs))
+def _paired(
+    rows: list[Row], kind: str, ours: str, theirs: str, at_chosen: bool = False
+) -> tuple[Sample, Sample]:
+    """Both sides on the seeds that both have; data sets with fewer of them are not finished.
+
+    A seed that failed is finished: its data set stays, with the others of its seeds.
+    """
+    one, other = (sample(rows, kind, method, at_chosen=at_chosen) for method in (ours, theirs))
     common = {d: [s for s in one[d] if s in other[d]] for d in one if d in other}
-    most = max(map(len, common.values()), default=0)
-    whole = {d: seeds for d, seeds in common.items() if seeds and len(seeds) == most}
+    failed: dict[str, set[int]] = {}
+    for row in (row for method in (ours, theirs) for row in _of_method(rows, kind, method)):
+        if row["failed"]:
+            failed.setdefault(row["dataset"], set()).add(row["seed"])
+    ended = {d: len({*seeds, *failed.get(d, ())}) for d, seeds in common.items()}
+    most = max(ended.values(), default=0)
+    whole = {d: seeds for d, seeds in common.items() if seeds and ended[d] == most}
     one, other = ({d: {s: side[d][s] for s in whole[d]} for d in whole} for side in (one, other))
     return one, other
 
@@ -132,6 +171,9 @@ def answers(rows: list[Row]) -> list[dict[str, Any]]:
                             rows, kind, (question.ours, question.theirs), difference.datasets
                         ),
                         "verdict": word(difference),
+                        "depends_on": depends_on(rows, kind, question.ours, question.theirs)
+                        if word(difference) in DECIDED
+                        else [],
                     }
                 )
     return found

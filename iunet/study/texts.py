@@ -9,10 +9,12 @@ from typing import Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_paper
-from iunet.tables.claims import PAPER_TRIALS
+from iunet.tables.claims import CPU_SCALE
 from iunet.tables.effects import Effect
+from iunet.tables.measures import PAPER_TRIALS
 
 Row = dict[str, Any]
+AT_CPU_SCALE = "CPU scale"
 COMMON = 3  # claims with the same remark
 
 
@@ -24,7 +26,7 @@ def claims_text(lines: list[dict[str, Any]]) -> str:
     mark = {remark: f"({letter})" for letter, remark in zip(ascii_lowercase, common, strict=False)}
     head = "| claim of the paper | effect [95 % interval] | data sets | verdict | remarks |"
     rows = [
-        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {line['verdict']} | "
+        f"| {line['claim']} | {_interval(line)} | {line['datasets'] or '–'} | {_verdict(line)} | "
         f"{_marked(of_line, mark)} |"
         for line, of_line in zip(lines, remarks, strict=True)
     ]
@@ -33,9 +35,14 @@ def claims_text(lines: list[dict[str, Any]]) -> str:
     return "\n".join([head, "|---" * 5 + "|", *rows, *below])
 
 
+def _verdict(line: dict[str, Any]) -> str:
+    """Of images that are scaled down it is no reproduction of the paper's tables."""
+    return line["verdict"] + f" ({AT_CPU_SCALE})" * (CPU_SCALE in line["remarks"])
+
+
 def _remarks(line: dict[str, Any]) -> list[str]:
     """What weighs a verdict; which runs are missing stands at the end of the README."""
-    return [r.replace("|", "\\|") for r in line["remarks"] if not r.endswith("not finished")]
+    return [r.replace("|", "\\|") for r in line["remarks"] if not r.endswith("not finished") and r != CPU_SCALE]
 
 
 def _marked(remarks: list[str], mark: dict[str, str]) -> str:
@@ -75,7 +82,8 @@ def _answer(entry: dict[str, Any], most: dict[str, int]) -> str:
     # Networks that lost a whole layer count with their scores, so a reader has to know of them.
     cut_off = f"; cut off: {', '.join(entry['cut_off'])}" if entry["cut_off"] else ""
     interval = _interval(line | {"unit": "", "smallest": SMALLEST})
-    return f"**{entry['verdict']}**, {interval}{where}{cut_off}"
+    alone = f"; not without {' or '.join(entry['depends_on'])}" if entry["depends_on"] else ""
+    return f"**{entry['verdict']}**, {interval}{where}{cut_off}{alone}"
 
 
 def table7_text(rows: list[Row]) -> str:
@@ -160,15 +168,20 @@ def _budget(method: str, tuned: list[Row]) -> str:
 def progress_text(rows: list[Row]) -> str:
     """What there is: data sets, methods with all their seeds, models."""
     seeds = {row["seed"] for row in rows}
-    found: dict[str, dict[str, set[int]]] = {}
+    found: dict[str, dict[tuple[str, str], set[int]]] = {}
     for row in rows:
-        found.setdefault(row["dataset"], {}).setdefault(row["method"], set()).add(row["seed"])
+        ended = found.setdefault(row["dataset"], {})
+        seeds_of = ended.setdefault((row["network"], row["method"]), set())
+        # On tables a method has its result when its ratio is chosen: it may share a run before.
+        waits = network_kind(row["network"]) == "tabular" and row["stage"] == "subnetwork"
+        if not waits or row["chosen"]:
+            seeds_of.add(row["seed"])
     models = len({row["id"] for row in rows})
     sets = ", ".join(f"{name} ({_methods(of, len(seeds))})" for name, of in found.items())
     return f"{models} models evaluated, {len(seeds)} seeds: {sets}."
 
 
-def _methods(seeds_of: dict[str, set[int]], n_seeds: int) -> str:
+def _methods(seeds_of: dict[tuple[str, str], set[int]], n_seeds: int) -> str:
     whole = sum(len(seeds) == n_seeds for seeds in seeds_of.values())
     text = f"{whole} method{'s' if whole != 1 else ''}"
     return text + (f", {len(seeds_of) - whole} in part" if whole < len(seeds_of) else "")

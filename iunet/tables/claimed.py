@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from iunet.runs.requests import Requests
-from iunet.tables.effects import effect, verdict_of_difference, verdict_of_equality
+from iunet.tables.effects import FEW, effect, verdict_of_difference, verdict_of_equality
 from iunet.tables.measures import (
     Compared,
     Finding,
@@ -48,7 +48,18 @@ class Claim:
         found = effect(compared.ours, compared.theirs)
         judge = verdict_of_equality if self.equality else verdict_of_difference
         remarks = compared.remarks or ([] if found else ["its methods are not in this run"])
+        if found and 1 < len(found.datasets) < FEW:
+            remarks = [self._one_by_one(compared, found.datasets), *remarks]
         return Finding(found, judge(found, self.smallest), remarks)
+
+    def _one_by_one(self, compared: Compared, datasets: list[str]) -> str:
+        """Of few data sets an interval says little: each with that of its seeds."""
+        said = []
+        for name in datasets:
+            found = effect({name: compared.ours[name]}, {name: compared.theirs[name]})
+            interval = "" if found.low is None else f" [{found.low:+.2f}, {found.high:+.2f}]"
+            said.append(f"{name} {found.mean:+.2f}{interval}")
+        return f"over seeds alone: {', '.join(said)}"
 
 
 CLAIMS = (

@@ -25,7 +25,8 @@ NOTES = [
     "starts fine-tuning from new initial weights, trained from those of the supernet. lr × 16 is "
     "the step that κ = 0.25 amounts to under BatchNorm. Relative ranks weights by |θ| over the "
     "spread of their layer's initial weights, layer-wise keeps the same part of every layer. The "
-    "small dense network is as large as a subnetwork of its `shrink`, whatever ratio is chosen.",
+    "small dense network has as many parameters as a subnetwork whose ratio is its `shrink`, "
+    "whatever ratio is chosen.",
 ]
 
 

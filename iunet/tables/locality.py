@@ -6,7 +6,7 @@ from typing import Any
 
 from iunet.errors import UserError
 from iunet.runs.entries import Benchmark, Cell
-from iunet.runs.requests import Requests, run_requests
+from iunet.runs.requests import Requests, requests_at_each_cut
 from iunet.tables.ask import BEYOND, Ask
 from iunet.tables.document import VALUE, Column, TableDocument, Value
 from iunet.tables.document import Cell as TableCell
@@ -19,7 +19,6 @@ TITLE = "Locality and selectivity of first-layer masks"
 GROUP = BEYOND
 CONVOLUTION = "a convolution is local by construction"
 COLUMNS = {
-    "cut": "Cut",
     "measure": "Measure",
     "value": "Mask",
     "shuffled": "Shuffled",
@@ -34,8 +33,8 @@ def asks(bench: Benchmark) -> Ask:
 
 
 def locality_requests(bench: Benchmark, cells: list[Cell]) -> Requests:
-    """The chosen subnetworks: their evaluation measures the first layer's mask."""
-    return run_requests(bench, [cell for cell in cells if cell.method.cuts])
+    """The subnetworks of every ratio: their evaluation measures the first layer's mask."""
+    return requests_at_each_cut(bench, [cell for cell in cells if cell.method.cuts])
 
 
 def build(ask: Ask, about: About) -> TableDocument:
@@ -67,17 +66,17 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> TableDocument:
-    """One row per data set, network and method; `rows` as `read_localities` gives them."""
+    """One row per data set, network, method and cut; `rows` as `read_localities` gives them."""
     about = about or About()
-    heads, parts = grouped(rows, ("dataset", "network", "method"), about)
+    heads, parts = grouped(rows, ("dataset", "network", "method", "cut"), about)
     return TableDocument(
         id="locality",
         title=TITLE,
-        caption="Of the first layer's chosen masks. Images: mean distance between two pixels that "
-        "a unit keeps. Tables: raw features that a unit keeps. Beside each, what a mask with as "
+        caption="Of the first layer's masks, at every ratio. Images: mean distance between two "
+        "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a mask with as "
         "many weights at random places has; a ratio below 1 means more local, or more selective, "
         "than chance." + stand_in_text(about.stand_ins),
-        row_header=["Dataset", "Network", "Method"],
+        row_header=["Dataset", "Network", "Method", "Cut"],
         rows=heads,
         columns=[Column(key, label) for key, label in COLUMNS.items()],
         metrics=[VALUE],
@@ -86,7 +85,9 @@ def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> Ta
         notes=[
             "Mean ± sample standard deviation over seeds. Units with fewer than two pixels have no "
             "distance; units without a feature count as 0. Raw features of one column cannot move "
-            "the ratio: on a table without categories it is 1 by construction.",
+            "the ratio: on a table without categories it is 1 by construction. A dense mask cannot "
+            "differ much from chance, so compare within a ratio; first layers differ in density "
+            "there, too (table of laziness).",
             *(about.notes or []),
         ],
         best_along="none",
@@ -100,9 +101,8 @@ def _cells(part: list[dict[str, Any]]) -> dict[str, TableCell]:
         return {column: TableCell(missing="; ".join(dict.fromkeys(troubles))) for column in COLUMNS}
     cells = {key: summary([row[key] for row in found]) for key in ("value", "shuffled", "ratio")}
     cells["left_out"] = summary([100 * row["left_out"] / row["units"] for row in found])
-    for column in ("cut", "measure"):
-        text = ", ".join(dict.fromkeys(row[column] for row in found))
-        cells[column] = TableCell(values={VALUE: Value(text=text)})
+    measures = ", ".join(dict.fromkeys(row["measure"] for row in found))
+    cells["measure"] = TableCell(values={VALUE: Value(text=measures)})
     cells["value"].notes += [
         f"{reason} ({troubles.count(reason)} of {len(part)} seeds)"
         for reason in dict.fromkeys(troubles)

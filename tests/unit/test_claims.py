@@ -23,6 +23,7 @@ from iunet.tables.measures import (
     metric_of_table7,
     more_consistent,
     more_local,
+    near_the_cnn,
     one_setting,
     scores,
 )
@@ -161,12 +162,41 @@ def test_consistency_counts_all_transforms_and_tells_of_constant_predictors():
     assert found.remarks == ["in 1 of 2 cases the subnetwork predicts one label for all rows"]
 
 
+def test_a_cnn_below_the_dense_mlp_is_no_bound():
+    below = "no bound on cifar10: the CNN is below the dense MLP (37.0 and 43.0 %)"
+    for cnn, said in ((37.0, [below]), (60.0, [])):
+        rows = [row("cifar10", "mlp_vis", "iunet", 0, 49.0), row("cifar10", "cnn", "dense", 0, cnn)]
+        runs = runs_of("table6", rows)
+        dense = [row("cifar10", "mlp_vis", "dense", 0, 43.0)]
+        dense += [row("cifar10", "resnet18", "dense", 0, 99.0)]
+        runs._scores |= runs_of("table1", dense)._scores
+        assert near_the_cnn(runs).remarks == said
+
+
+def test_of_few_data_sets_each_has_its_own_interval():
+    scores_of = {"iunet": {"cifar10": 50.0, "svhn": 80.0}, "omp": {"cifar10": 40.0, "svhn": 75.0}}
+    rows = [
+        row(dataset, "mlp_vis", method, seed, score + 0.1 * seed)
+        for method, sets in scores_of.items()
+        for dataset, score in sets.items()
+        for seed in range(3)
+    ]
+    (claim,) = (claim for claim in CLAIMS if claim.key == "omp_images")
+    found = claim.find(runs_of("table1", rows))
+    assert found.remarks == [
+        "over seeds alone: cifar10 +10.00 [+10.00, +10.00], svhn +5.00 [+5.00, +5.00]"
+    ]
+    assert found.verdict == UNDECIDED  # of two sets an interval over sets is as wide as this
+    one = claim.find(runs_of("table1", [r for r in rows if r["dataset"] == "svhn"]))
+    assert one.remarks == [] and one.verdict == REPRODUCED
+
+
 def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     runs = Runs({})
     ratios = {("adult", "omp"): 0.8, ("adult", "iunet"): 0.6, ("vehicle", "omp"): 1.0}
     runs.locality = pd.DataFrame(
         [
-            row(dataset, "mlp_tab", method, 0, measure="raw features", ratio=ratio)
+            row(dataset, "mlp_tab", method, 0, measure="raw features", ratio=ratio, cut="ratio8")
             | {"wide_features": int(dataset == "adult"), "missing": None, "failed": None}
             for (dataset, method), ratio in ratios.items()
         ]
@@ -174,6 +204,10 @@ def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     found = more_local("raw features")(runs)
     assert found.ours["adult"][0] == pytest.approx(25.0) and "vehicle" not in found.ours
     assert found.remarks == ["without vehicle: no feature of several columns"]
+    denser = [row("adult", "mlp_tab", "omp", 0, measure="raw features", ratio=1.0, cut="ratio2")]
+    runs.locality = pd.concat([runs.locality, pd.DataFrame(denser)])  # IUNET has no such mask
+    assert more_local("raw features")(runs).ours["adult"][0] == pytest.approx(25.0)
+    runs.locality = runs.locality[runs.locality["cut"] == "ratio8"]
     runs.locality["disconnected"] = [True, False, False]
     assert "1 of 1 masks of OMP are disconnected" in more_local("raw features")(runs).remarks
 
@@ -215,6 +249,9 @@ def test_the_metric_of_table_7_contradicts_itself():
 # ---- the ledger
 
 
+ONE_SET = "about cifar10 only, interval over seeds"
+
+
 def made(**of_claims: Finding):
     found = {claim.key: Finding(None, NOT_RUN, ["not here"]) for claim in CLAIMS}
     return ledger(found | of_claims, FACTS)
@@ -227,7 +264,7 @@ def test_every_claim_has_a_row_with_a_verdict():
     texts = {key: table.cell("omp_images", key).values["value"].text for key in COLUMNS}
     assert texts["effect"] == "+5.25 points" and texts["interval"] == "1.00 to 9.50"
     assert texts["smallest"] == "1 point"
-    assert texts["verdict"] == REPRODUCED and texts["remarks"] == "about cifar10 only"
+    assert texts["verdict"] == REPRODUCED and texts["remarks"] == ONE_SET
     assert table.cell("on_top", "verdict").values["value"].text == NOT_RUN
     lines = {line["key"]: line for line in csv.DictReader(io.StringIO(table.own_forms["csv"]))}
     assert len(lines) == len(CLAIMS) and lines["omp_images"]["low"] == "1.0"
@@ -243,7 +280,7 @@ def test_scaled_down_images_are_a_cpu_scale_study():
     assert line["remarks"][0] == CPU_SCALE
     assert any("networks.mlp_vis.alpha 1 for 8" in note for note in table.notes)
     stand_in = ledger(found, FACTS, About(stand_ins={"svhn": "cifar10"})).data["claims"][0]
-    assert stand_in["remarks"] == [CPU_SCALE, "about cifar10 only", "stand-ins: cifar10"]
+    assert stand_in["remarks"] == [CPU_SCALE, ONE_SET, "stand-ins: cifar10"]
     subset = ledger(found, FACTS, About(row_notes={"cifar10": ["subset: 8000 rows"]}))
     assert "subsets: cifar10" in subset.data["claims"][0]["remarks"]
 
@@ -270,13 +307,20 @@ def test_the_papers_config_is_not_scaled_down():
     }
 
 
-def test_rivals_with_small_budgets_do_not_show_that_they_are_cheaper():
-    effect = Effect(0.2, 0.1, 0.3, ["vehicle"], 3)
-    found = {claim.key: Finding(effect, NOT_REPRODUCED) for claim in CLAIMS}
-    for scaled, verdict in (({}, NOT_REPRODUCED), ({"tuning": ["less"]}, UNDECIDED)):
-        lines = ledger(found, FACTS | {"scaled_down": scaled}).data["claims"]
-        (line,) = (line for line in lines if line["key"] == "cheaper")
-        assert line["verdict"] == verdict
+@pytest.mark.parametrize(("trials", "verdict"), [(600, NOT_REPRODUCED), (599, UNDECIDED)])
+def test_a_rival_with_a_smaller_budget_does_not_show_that_it_is_cheaper(trials, verdict):
+    runs = Runs({})
+    seconds = [("iunet", 0, 100.0, 0), ("xgb", None, 10.0, trials), ("xgb", 0, 1.0, 0)]
+    seconds += [("mlp_c", None, 500.0, 5)]  # its small budget is of no weight: XGB is cheaper
+    rows = [
+        (d, m, seed, s * k, n, None) for k, d in enumerate("ab", 1) for m, seed, s, n in seconds
+    ]
+    names = ["dataset", "method", "seed", "seconds", "trials", "missing"]
+    runs.costs = pd.DataFrame(rows, columns=names)
+    found = cheaper(runs)
+    assert found.effect.mean == pytest.approx(0.11) and found.verdict == verdict
+    said = "XGB would cost more with the paper's 600 trials; it had as few as 599"
+    assert (said in found.remarks) == (trials < 600)
 
 
 def test_a_claim_of_equality_says_in_which_direction_it_fails():

@@ -114,28 +114,31 @@ def test_locality_of_pixels_and_features(tmp_path):
     assert pixels["value"] == 1 and pixels["ratio"] < 0.5
     assert features["value"] == 1 and features["wide_features"] == 1
     document = locality_table([pixels, features])
-    assert document.cell("vehicle/mlp_vis/omp", "measure").values[VALUE].text.startswith("dist")
-    assert document.cell("vehicle/mlp_tab/iunet", "value").values[VALUE].mean == 1
-    assert document.cell("vehicle/mlp_tab/iunet", "left_out").values[VALUE].mean == 0
+    assert (
+        document.cell("vehicle/mlp_vis/omp/ratio8", "measure").values[VALUE].text.startswith("dist")
+    )
+    assert document.cell("vehicle/mlp_tab/iunet/ratio8", "value").values[VALUE].mean == 1
+    assert document.cell("vehicle/mlp_tab/iunet/ratio8", "left_out").values[VALUE].mean == 0
 
 
 def test_a_mask_that_is_cut_off_is_marked(tmp_path):
     measured = first_layer(np.eye(2, 16, dtype=bool), None, (1, 4, 4))
     asked = evaluated(tmp_path, measured, network="mlp_vis", disconnected=True)
     document = locality_table(read_localities([asked]))
-    assert document.cell("vehicle/mlp_vis/omp", "value").notes == ["disconnected (1 of 1 seeds)"]
+    cell = document.cell("vehicle/mlp_vis/omp/ratio8", "value")
+    assert cell.notes == ["disconnected (1 of 1 seeds)"]
 
 
 def test_a_convolution_has_no_locality(tmp_path):
     measured = first_layer(np.ones((2, 3, 3, 3), dtype=bool), None, (3, 4, 4))
     asked = evaluated(tmp_path, measured, network="cnn")
     document = locality_table(read_localities([asked]))
-    assert document.cell("vehicle/cnn/omp", "ratio").missing == CONVOLUTION
+    assert document.cell("vehicle/cnn/omp/ratio8", "ratio").missing == CONVOLUTION
 
 
 def test_what_failed_has_no_locality(tmp_path):
     document = locality_table(read_localities([evaluated(tmp_path, None, failed="all died")]))
-    assert document.cell("vehicle/mlp_tab/omp", "ratio").missing == "all died"
+    assert document.cell("vehicle/mlp_tab/omp/ratio8", "ratio").missing == "all died"
 
 
 def test_a_report_that_does_not_measure_is_refused(tmp_path):
