@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import Any
 
 from iunet.labels import dataset_label
-from iunet.study.answers import FIXED_RATIO, compare, each_difference, nearer_metric, shown, word
+from iunet.study.answers import (
+    DECIDED,
+    FIXED_RATIO,
+    compare,
+    depends_on,
+    each_difference,
+    nearer_metric,
+    shown,
+    word,
+)
 from iunet.tables.effects import Effect
 from iunet.tables.metric_problem import metric_problem
 
@@ -20,8 +28,9 @@ WORDS = {  # of the answer to "is it better?"
 }
 
 
-RIVALS = {  # controls: what of IUNET makes the difference?
+RIVALS = {  # ablations and controls: what of IUNET makes the difference?
     "iunet_no_pis": "itself without PIS",
+    "iunet_no_prune": "its own supernet without pruning",
     "ilo_lr16": "ILO with 16 times larger steps in place of PIS",
     "omp_lr16": "OMP with 16 times larger steps",
     "iunet_shuffled": "its own mask shuffled within layers",
@@ -30,6 +39,7 @@ RIVALS = {  # controls: what of IUNET makes the difference?
 ASKED = {  # in the head of the second finding
     "iunet_no_pis": "Is PIS needed?",
     "ilo_lr16": "Is it more than a larger step?",
+    "iunet_no_prune": "Is pruning needed?",
     "iunet_shuffled": "Is the mask more than the densities of its layers?",
 }
 
@@ -50,13 +60,30 @@ def against_rivals(rows: list[Row]) -> str | None:
         if omp is None or dense is None:
             continue
         again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
-        heads.append(f"On {name} IUNET is {beside(omp)} OMP and {again}the dense network.")
+        narrow = narrowly(rows, kind, "omp", omp)
+        heads.append(f"On {name} IUNET is {narrow}{beside(omp)} OMP and {again}the dense network.")
         where = over(omp, name) if omp.datasets == dense.datasets else over(omp, name, dense)
-        text = f"On {name} IUNET − OMP is {points(omp)} of {metric}, IUNET − dense {points(dense)}"
-        sentences.append(f"{text} ({where}{scale(rows, omp)}).")
-        if len(omp.datasets) > 1:
-            sentences.append(largest_share(rows, kind))
+        sentences.append(
+            f"On {name} IUNET − OMP is {points(omp)} of {metric}{_at_chosen(rows, kind, omp)}, "
+            f"IUNET − dense {points(dense)} ({where}{scale(rows, omp)})."
+        )
+        if len(omp.datasets) > 2:
+            sentences.append(without_the_largest(rows, kind, omp))
     return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
+
+
+def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
+    """Said of an answer that would be another without some one data set."""
+    decided = word(found) in DECIDED
+    return "narrowly " if decided and depends_on(rows, kind, "iunet", rival) else ""
+
+
+def _at_chosen(rows: list[Row], kind: str, found: Effect) -> str:
+    """Images are compared at one ratio; here also as the paper does it, if that is another."""
+    chosen = compare(rows, kind, "iunet", "omp", at_chosen=True)
+    if chosen is None or chosen == found:
+        return ""
+    return f" ({points(chosen)} if each stands at the ratio chosen for it on validation)"
 
 
 def scale(rows: list[Row], found: Effect) -> str:
@@ -71,13 +98,17 @@ def scale(rows: list[Row], found: Effect) -> str:
     return f"; a CPU-scale study: {part}{size}r = {FIXED_RATIO}{interval}"
 
 
-def largest_share(rows: list[Row], kind: str) -> str:
+def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str:
+    """How much of the difference one data set makes, and what remains without it."""
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
-    others = fmean(value for name, value in each.items() if name != most)
+    others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
+    if others is None:  # rows of one data set
+        return ""
+    same = "still" if word(others) == word(found) else "then"
     return (
-        f"The difference to OMP is {each[most]:+.1f} points on {most}, and {others:+.1f} in the "
-        "mean of the others."
+        f"On {most} alone it is {each[most]:+.1f}; without it {points(others)}, {same} "
+        f"{beside(others)} OMP."
     )
 
 
@@ -86,19 +117,20 @@ def what_makes_it(rows: list[Row]) -> str | None:
         kind: {rival: e for rival in RIVALS if (e := compare(rows, kind, "iunet", rival))}
         for kind in KINDS
     }
-    heads = [text for rival in ASKED if (text := _asked(found, rival))]
+    heads = [text for rival in ASKED if (text := _asked(rows, found, rival))]
     sentences = [
         _beside_controls(rows, kind, of_kind) for kind, of_kind in found.items() if of_kind
     ]
     return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
 
 
-def _asked(found: dict[str, dict[str, Effect]], rival: str) -> str | None:
+def _asked(rows: list[Row], found: dict[str, dict[str, Effect]], rival: str) -> str | None:
     """The question, and its answer on each kind of data: those together that have the same."""
     kinds: dict[str, list[str]] = {}
     for kind, of_kind in found.items():
-        if rival in of_kind:
-            kinds.setdefault(word(of_kind[rival]), []).append(KINDS[kind][0])
+        if effect := of_kind.get(rival):
+            answer = narrowly(rows, kind, rival, effect) + word(effect)
+            kinds.setdefault(answer, []).append(KINDS[kind][0])
     said = ", ".join(f"on {' and '.join(names)} {answer}" for answer, names in kinds.items())
     return f"{ASKED[rival]} {said[0].upper()}{said[1:]}." if said else None
 
@@ -106,27 +138,24 @@ def _asked(found: dict[str, dict[str, Effect]], rival: str) -> str | None:
 def _beside_controls(rows: list[Row], kind: str, found: dict[str, Effect]) -> str:
     """IUNET beside its controls, those together of which the same can be said."""
     name, metric = KINDS[kind]
-    widest = max(found.values(), key=lambda e: (len(e.datasets), e.seeds))
     groups: dict[str, list[str]] = {}
     for rival, effect in found.items():
         groups.setdefault(beside(effect), []).append(rival)
     said = "; ".join(
         f"{words} {', '.join(RIVALS[rival] for rival in rivals)} "
-        f"({_range([found[rival] for rival in rivals])})"
+        f"({_range([found[rival] for rival in rivals], name)})"
         for words, rivals in groups.items()
     )
-    fewest = min(len(effect.datasets) for effect in found.values())
-    fewer = f", some on {fewest}" if fewest < len(widest.datasets) else ""
-    where = f"{metric}, {over(widest, name)}{fewer}{scale(rows, widest)}"
-    return f"On {name} ({where}) IUNET is {said}."
+    most = max(found.values(), key=lambda e: len(e.datasets))
+    return f"On {name} ({metric}{scale(rows, most)}) IUNET is {said}."
 
 
-def _range(effects: list[Effect]) -> str:
-    """One difference with its interval, of several the smallest and the largest."""
-    if len(effects) == 1:
-        return points(effects[0])
+def _range(effects: list[Effect], name: str) -> str:
+    """One difference with its interval, of several the smallest and the largest; and on what."""
     means = [effect.mean for effect in effects]
-    return f"{min(means):+.1f} to {max(means):+.1f} points"
+    text = f"{min(means):+.1f} to {max(means):+.1f} points"
+    where = dict.fromkeys(over(effect, name) for effect in effects)
+    return f"{text if len(effects) > 1 else points(effects[0])}; {' and '.join(where)}"
 
 
 def metric_of_table7(rows: list[Row]) -> str | None:
@@ -166,4 +195,4 @@ def over(found: Effect, name: str, other: Effect | None = None) -> str:
     sets = len(found.datasets)
     which = f"{sets} {name}" if sets > 1 else dataset_label(found.datasets[0])
     more = f" and {len(other.datasets)}" if other else ""
-    return f"{which}{more}, {found.seeds} seeds"
+    return f"{which}{more}, {found.seeds} seed{'s' * (found.seeds != 1)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from iunet.labels import dataset_label
@@ -12,6 +12,7 @@ from iunet.study.findings import points
 
 Row = dict[str, Any]
 OWN = "iunet"  # with the paper's value of every setting
+USUAL = (OWN, "iunet_no_pis", "iunet_no_ilo")
 NOT_RUN = "No sweep was run yet."
 
 
@@ -85,30 +86,26 @@ def sweeps_text(rows: list[Row]) -> str:
 
 
 def _table(rows: list[Row], sweep: Sweep, kind: str) -> str | None:
-    samples = {method: sample(rows, kind, method) for method in sweep.methods}
     # The usual methods ran on more data sets: those with a method of the sweep's own count.
-    usual = (OWN, "iunet_no_pis", "iunet_no_ilo")
-    swept = dict.fromkeys(d for m, found in samples.items() if m not in usual for d in found)
+    own = [method for method in sweep.methods if method not in USUAL]
+    swept = dict.fromkeys(dataset for method in own for dataset in sample(rows, kind, method))
     if not swept:
         return None
-    here = [row for row in rows if row["dataset"] in swept]
-    columns = [sweep.title, *map(dataset_label, swept), "minus IUNET [95 % interval]"]
+    columns = [sweep.title, *map(dataset_label, swept)]
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for method, value in sweep.methods.items():
-        scores = [_score(samples[method].get(dataset, {})) for dataset in swept]
-        lines.append(f"| {' | '.join([value, *scores, _difference(here, kind, method)])} |")
+        cells = [_cell(rows, kind, method, dataset) for dataset in swept]
+        lines.append(f"| {' | '.join([value, *cells])} |")
     return "\n".join(lines)
 
 
-def _score(values: dict[int, float]) -> str:
+def _cell(rows: list[Row], kind: str, method: str, dataset: str) -> str:
+    """The score, and how far it is from IUNET's on the seeds that both have."""
+    here = [row for row in rows if row["dataset"] == dataset]
+    values = sample(here, kind, method).get(dataset)
     if not values:
         return "not run"
-    spread = f" ± {stdev(values.values()):.1f}" if len(values) > 1 else ""
-    return f"{fmean(values.values()):.1f}{spread}"
-
-
-def _difference(rows: list[Row], kind: str, method: str) -> str:
-    if method == OWN:
-        return "–"
-    found = compare(rows, kind, method, OWN)
-    return points(found) if found else "not run"
+    few = "" if len(values) > 1 else ", one seed"
+    found = compare(here, kind, method, OWN) if method != OWN else None
+    difference = f" ({points(found)}{few})" if found else ""
+    return f"{fmean(values.values()):.1f}{difference}"

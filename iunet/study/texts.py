@@ -8,6 +8,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
+from iunet.runs.settings import network_kind
 from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_paper
 from iunet.tables.claims import CPU_SCALE
 from iunet.tables.effects import Effect
@@ -42,7 +43,11 @@ def _verdict(line: dict[str, Any]) -> str:
 
 def _remarks(line: dict[str, Any]) -> list[str]:
     """What weighs a verdict; which runs are missing stands at the end of the README."""
-    return [r.replace("|", "\\|") for r in line["remarks"] if not r.endswith("not finished") and r != CPU_SCALE]
+    return [
+        r.replace("|", "\\|")
+        for r in line["remarks"]
+        if not r.endswith("not finished") and r != CPU_SCALE
+    ]
 
 
 def _marked(remarks: list[str], mark: dict[str, str]) -> str:
@@ -173,7 +178,7 @@ def progress_text(rows: list[Row]) -> str:
         ended = found.setdefault(row["dataset"], {})
         seeds_of = ended.setdefault((row["network"], row["method"]), set())
         # On tables a method has its result when its ratio is chosen: it may share a run before.
-        waits = network_kind(row["network"]) == "tabular" and row["stage"] == "subnetwork"
+        waits = row["stage"] == "subnetwork" and network_kind(row["network"]) == "tabular"
         if not waits or row["chosen"]:
             seeds_of.add(row["seed"])
     models = len({row["id"] for row in rows})

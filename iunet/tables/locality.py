@@ -73,9 +73,9 @@ def locality_table(rows: list[dict[str, Any]], about: About | None = None) -> Ta
         id="locality",
         title=TITLE,
         caption="Of the first layer's masks, at every ratio. Images: mean distance between two "
-        "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a mask with as "
-        "many weights at random places has; a ratio below 1 means more local, or more selective, "
-        "than chance." + stand_in_text(about.stand_ins),
+        "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a "
+        "mask with as many weights at random places has; a ratio below 1 means more local, or more "
+        "selective, than chance." + stand_in_text(about.stand_ins),
         row_header=["Dataset", "Network", "Method", "Cut"],
         rows=heads,
         columns=[Column(key, label) for key, label in COLUMNS.items()],

@@ -25,6 +25,7 @@ from iunet.study.texts import (
     table7_text,
     tuned_text,
 )
+from iunet.tables.claims import CPU_SCALE
 
 
 def row(dataset, method, seed, score, **facts):
@@ -78,11 +79,34 @@ def test_only_whole_data_sets_and_chosen_networks_count():
     assert len(found.datasets) == 6 and found.seeds == 2 and found.mean == pytest.approx(2.0)
 
 
+def test_an_answer_names_the_data_sets_that_it_hangs_on():
+    rows = study(0.9)
+    for entry in rows:
+        if (entry["method"], entry["dataset"]) == ("iunet", "c"):
+            entry["test_balanced_accuracy"] += 1.2
+    (answer,) = answers(rows)
+    assert answer["verdict"] == "yes" and answer["depends_on"] == ["c"]
+    assert answers_text(rows).endswith("]; not without c |")
+    assert "not without" not in answers_text(study(3.0))
+    rows += [r | {"method": "dense", "stage": "dense"} for r in rows if r["method"] == "omp"]
+    assert findings(rows)[0].startswith("**On tables IUNET is narrowly better than OMP and the")
+
+
+def test_a_failed_seed_takes_no_data_set_away():
+    rows = [
+        r | {"failed": "diverged"} if (r["dataset"], r["seed"]) == ("b", 2) else r
+        for r in study(2.0)
+    ]
+    found = compare(rows, "tabular", "iunet", "omp")
+    assert len(found.datasets) == 6 and found.mean == pytest.approx(2.0)
+
+
 def test_images_are_compared_at_one_ratio():
     vision = {"network": "mlp_vis", "chosen": "no"}
     rows = [row("cifar10", "iunet", 0, 50.0, ratio=8, **vision)]
     rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": "yes"})))
     assert sample(rows, "vision", "iunet") == {"cifar10": {0: 50.0}}
+    assert sample(rows, "vision", "iunet", at_chosen=True) == {"cifar10": {0: 10.0}}
     assert sample(rows, "tabular", "iunet") == {}
 
 
@@ -214,16 +238,16 @@ def test_the_finding_on_controls_names_every_kind_of_data():
     assert text.startswith(
         "**Is PIS needed? On tables and images yes. "
         "Is it more than a larger step? On tables and images yes.** "
-        "On tables (balanced accuracy, 6 tables, 3 seeds) IUNET is better than itself without PIS, "
-        "ILO with 16 times larger steps in place of PIS (+3.0 to +4.0 points); "
+        "On tables (balanced accuracy) IUNET is better than itself without PIS, "
+        "ILO with 16 times larger steps in place of PIS (+3.0 to +4.0 points; 6 tables, 3 seeds); "
         "worse than OMP with 16 times larger steps (-2.0 points ["
     )
-    assert "On images (accuracy, CIFAR10, 3 seeds; a CPU-scale study" in text
+    assert "On images (accuracy; a CPU-scale study" in text
     assert "interval over seeds only) IUNET is better than itself" in text
-    assert text.endswith("]). At its real size it is cut off.")
+    assert text.endswith("]; CIFAR10, 3 seeds). At its real size it is cut off.")
     assert "On images" not in findings(rows)[0]
     fewer = [r for r in rows if r["method"] != "iunet_no_pis" or r["dataset"] in "abc"]
-    assert "6 tables, 3 seeds, some on 3) IUNET is better than itself" in findings(fewer)[0]
+    assert "+4.0 points; 3 tables, 3 seeds and 6 tables, 3 seeds)" in findings(fewer)[0]
     without = [r for r in rows if r["method"] in ("iunet", "ilo_lr16")]
     worse = [r | {"test_accuracy": 10.0} if r["method"] == "iunet" else r for r in image]
     (text,) = findings(without + worse)
@@ -254,6 +278,13 @@ def test_findings_on_images_name_their_scale():
     assert text.startswith("**On images IUNET is better than OMP and worse than the dense network")
     assert "(CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights" in text
     assert text.endswith("r = 8; interval over seeds only).")
+    other = [r | {"chosen": "no"} if r["method"] == "omp" else r for r in rows]
+    chosen = {"ratio": 2, "chosen": "yes"}
+    other += [
+        r | chosen | {"test_accuracy": 42 + 0.1 * r["seed"]} for r in rows if r["method"] == "omp"
+    ]
+    said = "+5.0 points [+5.0, +5.0] of accuracy (+3.0 points [+3.0, +3.0] if each stands at the"
+    assert said in findings(other)[0]
     one = [r for r in rows if r["seed"] == 0]
     assert "not shown to be better or worse than OMP" in findings(one)[0]  # no interval
 
@@ -274,9 +305,9 @@ def test_nearer_is_weak_where_the_papers_value_lies_beyond_both():
 def test_a_claims_remarks_stand_beside_its_verdict():
     line = {"claim": "IUNET wins", "effect": 2.0, "low": 1.0, "high": 3.0, "unit": "points"}
     line |= {"datasets": 1, "verdict": "reproduced", "smallest": 1.0}
-    said = ["about cifar10 only", "svhn: not finished"]
+    said = [CPU_SCALE, "about cifar10 only", "svhn: not finished"]
     assert claims_text([line | {"remarks": said}]).endswith(
-        "| IUNET wins | +2.00 [+1.00, +3.00] points | 1 | reproduced | about cifar10 only |"
+        "| +2.00 [+1.00, +3.00] points | 1 | reproduced (CPU scale) | about cifar10 only |"
     )
 
 
@@ -305,20 +336,25 @@ def test_progress_counts_methods_with_all_their_seeds():
     rows = [row("a", method, seed, 1.0, id=f"{method}{seed}") for method in "xy" for seed in (0, 1)]
     assert progress_text(rows[:3]) == "3 models evaluated, 2 seeds: a (1 method, 1 in part)."
     assert progress_text(rows) == "4 models evaluated, 2 seeds: a (2 methods)."
+    rows[0]["chosen"] = None  # a ratio that is a candidate of another method, too
+    assert progress_text(rows).endswith("a (1 method, 1 in part).")
+    rows[0] |= {"chosen": "yes", "network": "mlp_tab-depth3"}
+    assert progress_text(rows).endswith("a (1 method, 2 in part).")
 
 
 def test_a_sweep_shows_its_own_data_sets_and_the_difference_from_iunet():
     assert sweeps_text(study(2.0)) == "No sweep was run yet."  # IUNET alone is no sweep
     rows = study(2.0, ("vehicle", "credit-g"))
     rows += [row("vehicle", "iunet_kappa0.0625", seed, 75 + 0.1 * seed) for seed in range(3)]
+    rows += [row("vehicle", "iunet_kappa0.015625", 2, 73.2)]
     head, _, *lines = sweeps_text(rows).splitlines()
     assert head.startswith("| κ, ") and "| vehicle |" in head and "credit-g" not in head
     assert lines == [
-        "| 1 | not run | not run |",
-        "| 1/4 | 72.1 ± 0.1 | – |",
-        "| 1/16 | 75.1 ± 0.1 | +3.0 points [+3.0, +3.0] |",
-        "| 1/64 | not run | not run |",
-        "| 1/256 | not run | not run |",
+        "| 1 | not run |",
+        "| 1/4 | 72.1 |",
+        "| 1/16 | 75.1 (+3.0 points [+3.0, +3.0]) |",
+        "| 1/64 | 73.2 (+1.0 points, one seed) |",  # beside IUNET's 72.2 with that seed
+        "| 1/256 | not run |",
     ]
 
 
