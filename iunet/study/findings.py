@@ -26,8 +26,6 @@ WORDS = {  # of the answer to "is it better?"
     "no, worse": "worse than",
     "open": "not shown to be better or worse than",
 }
-
-
 RIVALS = {  # ablations and controls: what of IUNET makes the difference?
     "iunet_no_pis": "itself without PIS",
     "iunet_no_prune": "its own supernet without pruning",
@@ -103,8 +101,6 @@ def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str:
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
     others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
-    if others is None:  # rows of one data set
-        return ""
     same = "still" if word(others) == word(found) else "then"
     return (
         f"On {most} alone it is {each[most]:+.1f}; without it {points(others)}, {same} "
