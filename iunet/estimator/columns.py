@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import re
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +17,9 @@ from iunet.data.table import dictionary_array, encode_levels, level_text
 from iunet.errors import DataError, nearest
 
 MIN_ROWS = 2  # BatchNorm cannot be trained on one
+BOOLEANS = {"0": "False", "1": "True", "false": "False", "true": "True"}  # text → its level
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+LONGEST_NUMBER = 300  # characters: no float has more digits before its point
 
 
 def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
@@ -125,37 +128,52 @@ def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """
     columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
     for column in fitted.categorical:
-        codes, texts = encode_levels(_as_booleans(frame[column.name], column))
-        columns[column.name] = dictionary_array(codes, [_level(text, column) for text in texts])
+        codes, texts = encode_levels(frame[column.name])
+        if held_booleans(column):
+            levels = _booleans(codes, texts, column)
+        else:
+            known = {*column.levels, *column.infrequent}
+            levels = [text if text in known else _reading(text, known) for text in texts]
+        columns[column.name] = dictionary_array(codes, levels)
     return pa.table(columns)
 
 
-def _as_booleans(column: pd.Series, fitted: Categorical) -> pd.Series:
-    """Numbers where booleans were fitted: 0 and 1, of an array say."""
-    booleans = set(fitted.levels) <= {"False", "True"} and not fitted.infrequent
-    if not booleans or column.dtype.kind not in "iuf":
-        return column
-    if (strange := column.notna() & ~column.isin([0, 1])).any():
+def held_booleans(fitted: Categorical) -> bool:
+    return set(fitted.levels) <= set(BOOLEANS.values()) and not fitted.infrequent
+
+
+def _booleans(codes: np.ndarray, texts: list[str], fitted: Categorical) -> list[str]:
+    """`True` or `False` for each text: 0 and 1, of an array or a file, are booleans here."""
+    levels = [BOOLEANS.get(_as_number(text) or text.lower()) for text in texts]
+    if None in levels:
+        strange = np.isin(codes, [i for i, level in enumerate(levels) if level is None])
+        row = int(strange.argmax())
         raise DataError(
-            f"Column '{column.name}' held booleans in fit, but row {int(strange.argmax()) + 1} "
-            f"holds '{column[strange].iloc[0]}' now."
+            f"Column '{fitted.name}' held booleans in fit, but row {row + 1} holds "
+            f"'{texts[codes[row]]}' now."
         )
-    return column.map({0: False, 1: True})
+    return levels
 
 
-def _level(text: str, fitted: Categorical) -> str:
-    """The fitted level that a text means: itself, or what a reader of files makes of it.
+def _reading(text: str, known: set[str]) -> str:
+    """The fitted level that a reader of files may have made of a text, else the text.
 
     Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
     `true` a boolean.
     """
-    known = {*fitted.levels, *fitted.infrequent}
-    if text in known:
-        return text
-    readings = [text.capitalize()] if text.lower() in ("true", "false") else []
-    with contextlib.suppress(ValueError):
-        readings.append(level_text(float(text)))
-    return next((reading for reading in readings if reading in known), text)
+    boolean = text.capitalize() if text.lower() in ("true", "false") else None
+    return next((level for level in (boolean, _as_number(text)) if level in known), text)
+
+
+def _as_number(text: str) -> str | None:
+    """The level that a number has if it is written as `text`: 1 for `01` or `1.0`.
+
+    Only plain numbers: Python would take the codes `1e3` and `1_0` for some, too.
+    """
+    if len(text) > LONGEST_NUMBER or not PLAIN_NUMBER.fullmatch(text):
+        return None
+    whole, _, fraction = text.partition(".")
+    return level_text(float(text)) if fraction.strip("0") else str(int(whole))
 
 
 def _numbers(column: pd.Series) -> pa.Array:
