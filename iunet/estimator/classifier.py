@@ -24,15 +24,10 @@ from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError, UserError
 from iunet.estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
-from iunet.estimator.columns import (
-    array_names,
-    categorical_names,
-    conform,
-    to_frame,
-    warn_of_identifiers,
-)
+from iunet.estimator.columns import array_names, conform, to_frame
 from iunet.estimator.ensemble import Ensemble
 from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
+from iunet.estimator.kinds import categorical_columns, warn_of_identifiers
 from iunet.estimator.parameters import check_parameters, weights_of
 from iunet.estimator.rows import labels_of, outputs_of, rows_part
 from iunet.estimator.session import borrowed_torch
@@ -112,7 +107,8 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_categories : int, default=256
         One-hot columns of one feature; its rarest levels share one of them.
     categorical_features : list of names or places, or a mask, default=None
-        Columns that are categories though they hold numbers.
+        Columns that are categories though they hold numbers. Whole numbers are places, from 0,
+        also if the columns have numbers for names.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in L_sup.
     random_state : int, RandomState or None, default=None
@@ -261,7 +257,7 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _fit_columns(self, frame: pd.DataFrame, codes: np.ndarray) -> tuple[Preprocessing, Part]:
         """The preprocessing, and the rows as it makes them."""
-        forced = categorical_names(frame, self.categorical_features)
+        forced = categorical_columns(frame, self.categorical_features)
         table, _ = clean_features("X", frame, forced)
         every = np.arange(len(frame))
         fitted = fit_preprocessing("X", table, every, self.max_categories)

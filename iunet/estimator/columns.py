@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from iunet.data.preprocess import Categorical, Preprocessing
 from iunet.data.table import dictionary_array, encode_levels, level_text
-from iunet.errors import DataError, nearest
+from iunet.errors import DataError
 
 MIN_ROWS = 2  # BatchNorm cannot be trained on one
 BOOLEANS = {"0": "False", "1": "True", "false": "False", "true": "True"}  # text → its level
@@ -34,7 +33,7 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
         refuse_equal_names(frame)
-        return frame
+        return without_arrow_dictionaries(frame)
     X = of_mixed_kinds(X)
     smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
@@ -47,6 +46,21 @@ def refuse_equal_names(frame: pd.DataFrame) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"X has two columns named '{twice}'.")
+
+
+def without_arrow_dictionaries(frame: pd.DataFrame) -> pd.DataFrame:
+    """Arrow's dictionaries as pandas' categories, and its nulls as missing objects.
+
+    pandas 3 has these types as columns, but can hardly compute with them.
+    """
+    frame = frame.copy(deep=False)
+    for name, dtype in frame.dtypes.items():
+        kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
+        if kind is not None and pa.types.is_dictionary(kind):
+            frame[name] = frame[name].astype(object).astype("category")
+        elif kind is not None and pa.types.is_null(kind):
+            frame[name] = frame[name].astype(object)
+    return frame
 
 
 def of_mixed_kinds(X: Any) -> Any:
@@ -81,45 +95,6 @@ def _check_size(estimator: Any, shape: tuple[int, int], reset: bool) -> None:
             )
 
 
-def categorical_names(frame: pd.DataFrame, chosen: Iterable[Any] | None) -> list[str]:
-    """The columns that are categories whatever their type: by name, place, or as a mask."""
-    if chosen is None:
-        return []
-    names, entries = list(frame.columns), list(chosen)
-    if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
-        if len(entries) != len(names):
-            raise DataError(
-                f"The parameter 'categorical_features' is a mask of {len(entries)} columns, but X "
-                f"has {len(names)}."
-            )
-        return [name for name, entry in zip(names, entries, strict=True) if entry]
-    found = []
-    for entry in entries:
-        if isinstance(entry, (int, np.integer)) and -len(names) <= entry < len(names):
-            found.append(names[entry])
-        elif entry in names:
-            found.append(entry)
-        else:
-            raise DataError(
-                f"The parameter 'categorical_features' names the column {entry!r}, which X has "
-                f"not.{nearest(entry, names)}"
-            )
-    return found
-
-
-def warn_of_identifiers(fitted: Preprocessing, n_rows: int) -> None:
-    """A column with a level for nearly every row teaches nothing, and a model keeps all levels."""
-    for column in fitted.categorical:
-        n_levels = len(column.levels) + len(column.infrequent)
-        if column.infrequent and n_levels > n_rows / 2:
-            warnings.warn(
-                f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
-                "has. The model keeps the text of each of them, also in its files: leave the "
-                "column out.",
-                stacklevel=4,
-            )
-
-
 def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """The columns that a network uses, each of the kind that it was fitted as.
 
@@ -128,6 +103,7 @@ def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """
     columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
     for column in fitted.categorical:
+        refuse_unhashable(frame[column.name])
         codes, texts = encode_levels(frame[column.name])
         if held_booleans(column):
             levels = _booleans(codes, texts, column)
@@ -136,6 +112,28 @@ def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
             levels = [text if text in known else _reading(text, known) for text in texts]
         columns[column.name] = dictionary_array(codes, levels)
     return pa.table(columns)
+
+
+def refuse_unhashable(column: pd.Series) -> None:
+    """Lists and the like cannot be categories."""
+    if column.dtype != object and not isinstance(column.dtype, pd.ArrowDtype):
+        return
+    try:
+        column.nunique()
+    except (TypeError, pa.ArrowException):
+        kinds = sorted({type(value).__name__ for value in column if not _is_hashable(value)})
+        raise DataError(
+            f"Column '{column.name}' holds values of type {', '.join(kinds)}, which cannot be "
+            "categories. Turn them into text or numbers, or leave the column out."
+        ) from None
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def held_booleans(fitted: Categorical) -> bool:
@@ -187,6 +185,8 @@ def _numbers(column: pd.Series) -> pa.Array:
                 f"Column '{column.name}' held numbers in fit, but row {int(strange.argmax()) + 1} "
                 f"holds '{column[strange].iloc[0]}' now."
             )
+    if pd.api.types.is_complex_dtype(numbers):
+        raise DataError(f"Column '{column.name}' held numbers in fit, and holds complex ones now.")
     values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
         raise DataError(

@@ -13,7 +13,13 @@ from iunet.deploy.compact import read_compact
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel
 from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import array_frame, conform, of_mixed_kinds, refuse_equal_names
+from iunet.estimator.columns import (
+    array_frame,
+    conform,
+    of_mixed_kinds,
+    refuse_equal_names,
+    without_arrow_dictionaries,
+)
 
 
 class FastClassifier:
@@ -77,4 +83,4 @@ class FastClassifier:
                     f"X has no column '{column.name}', which the model uses."
                     f"{nearest(column.name, frame.columns)}"
                 )
-        return frame
+        return without_arrow_dictionaries(frame)
