@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,20 @@ MIN_ROWS = 2  # BatchNorm cannot be trained on one
 BOOLEANS = {"0": "False", "1": "True", "false": "False", "true": "True"}  # text → its level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 LONGEST_NUMBER = 300  # characters: no float has more digits before its point
+
+
+@contextlib.contextmanager
+def columns_kept_if_refused(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves the columns of the fit before it, which its network is of."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            vars(estimator).pop(name, None)
+        vars(estimator).update(before)
+        raise
 
 
 def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:

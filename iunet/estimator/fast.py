@@ -20,6 +20,7 @@ from iunet.estimator.columns import (
     refuse_equal_names,
     without_arrow_dictionaries,
 )
+from iunet.estimator.messages import of_the_classifier
 
 
 class FastClassifier:
@@ -51,10 +52,8 @@ class FastClassifier:
         """The probability of every class for every row, as float32 [rows, classes]."""
         frame = self._frame(X)
         table = conform(frame, self._fitted)
-        try:
+        with of_the_classifier():
             numeric, codes = apply_preprocessing(self._fitted, table, np.arange(len(frame)))
-        except UserError as error:
-            raise DataError(str(error)) from error
         return self._network.probabilities(one_hot(self._fitted, numeric, codes))
 
     def predict(self, X: Any) -> np.ndarray:
