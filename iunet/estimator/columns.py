@@ -40,9 +40,10 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
     """The features by name, the columns of an array as x0, x1, …; checked as scikit-learn does."""
     if hasattr(X, "to_pandas"):  # polars, pyarrow
         X = X.to_pandas()
+    least_rows = MIN_ROWS if reset else 1
     if isinstance(X, pd.DataFrame):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        _check_size(estimator, X.shape, reset)
+        check_size(estimator, X.shape, least_rows)
         frame = X
         unnamed = not reset and not hasattr(estimator, "feature_names_in_")  # fitted on an array
         if unnamed or not all(isinstance(name, str) for name in X.columns):
@@ -50,7 +51,7 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         refuse_equal_names(frame)
         return without_arrow_dictionaries(frame)
     X = of_mixed_kinds(X)
-    smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
+    smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "feature_names_in_", None)
@@ -97,12 +98,10 @@ def array_names(count: int) -> list[str]:
     return [f"x{i}" for i in range(count)]
 
 
-def _check_size(estimator: Any, shape: tuple[int, int], reset: bool) -> None:
+def check_size(estimator: Any, shape: tuple[int, int], least_rows: int) -> None:
     """As scikit-learn's `check_array` says it, which would make an array of the frame."""
     who = type(estimator).__name__
-    for found, least, what in zip(
-        shape, (MIN_ROWS if reset else 1, 1), ("sample", "feature"), strict=True
-    ):
+    for found, least, what in zip(shape, (least_rows, 1), ("sample", "feature"), strict=True):
         if found < least:
             raise DataError(
                 f"Found X with {found} {what}(s) (shape={shape}) while a minimum of {least} is "

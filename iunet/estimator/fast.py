@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, one_hot
 from iunet.deploy.compact import read_compact
@@ -15,6 +16,7 @@ from iunet.deploy.folded import FoldedModel
 from iunet.errors import DataError, UserError, nearest
 from iunet.estimator.columns import (
     array_frame,
+    check_size,
     conform,
     of_mixed_kinds,
     refuse_equal_names,
@@ -63,11 +65,14 @@ class FastClassifier:
     def _frame(self, X: Any) -> pd.DataFrame:
         frame = X.to_pandas() if hasattr(X, "to_pandas") else X  # polars, pyarrow
         by_place = not self._named or not isinstance(frame, pd.DataFrame)
+        if scipy.sparse.issparse(frame):
+            raise DataError("X is a sparse matrix, but has to be dense: use X.toarray().")
         if not isinstance(frame, pd.DataFrame):
             array = np.asarray(of_mixed_kinds(frame))
             if array.ndim != 2:
                 raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
             frame = array_frame(array)
+        check_size(self, frame.shape, least_rows=1)
         if by_place and self._columns is not None:
             if frame.shape[1] != len(self._columns):
                 raise DataError(
