@@ -49,13 +49,13 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
         refuse_equal_names(frame)
-        return without_arrow_dictionaries(frame)
+        return of_plain_types(frame)
     X = of_mixed_kinds(X)
     smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "feature_names_in_", None)
-    return array_frame(array, names)
+    return of_plain_types(array_frame(array, names))
 
 
 def refuse_equal_names(frame: pd.DataFrame) -> None:
@@ -64,10 +64,10 @@ def refuse_equal_names(frame: pd.DataFrame) -> None:
         raise DataError(f"X has two columns named '{twice}'.")
 
 
-def without_arrow_dictionaries(frame: pd.DataFrame) -> pd.DataFrame:
-    """Arrow's dictionaries as pandas' categories, and its nulls as missing objects.
+def of_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns whose types pandas can hardly compute with as what they mean.
 
-    pandas 3 has these types as columns, but can hardly compute with them.
+    Arrow's dictionaries are categories, its nulls missing objects, and halves float32.
     """
     frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
@@ -76,6 +76,8 @@ def without_arrow_dictionaries(frame: pd.DataFrame) -> pd.DataFrame:
             frame[name] = frame[name].astype(object).astype("category")
         elif kind is not None and pa.types.is_null(kind):
             frame[name] = frame[name].astype(object)
+        elif dtype == np.float16:
+            frame[name] = frame[name].astype(np.float32)
     return frame
 
 

@@ -19,8 +19,8 @@ from iunet.estimator.columns import (
     check_size,
     conform,
     of_mixed_kinds,
+    of_plain_types,
     refuse_equal_names,
-    without_arrow_dictionaries,
 )
 from iunet.estimator.messages import of_the_classifier
 
@@ -87,4 +87,4 @@ class FastClassifier:
                     f"X has no column '{column.name}', which the model uses."
                     f"{nearest(column.name, frame.columns)}"
                 )
-        return without_arrow_dictionaries(frame)
+        return of_plain_types(frame)

@@ -134,6 +134,19 @@ def test_columns_of_arrow():
         np.testing.assert_allclose(fitted.fast().predict_proba(arrow), wanted, atol=1e-5)
 
 
+def test_halves_can_be_categories():
+    """pandas has no index of them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 2)), np.arange(60) % 2
+    model = classifier(categorical_features=[1]).fit(X.astype(np.float16), y)
+    other = classifier(categorical_features=[1]).fit(X, y)
+    assert categories(model) == ["x1"]
+    for fitted in (model, other):
+        np.testing.assert_array_equal(
+            fitted.predict_proba(X.astype(np.float16)), other.predict_proba(X)
+        )
+
+
 @pytest.mark.parametrize(
     ("chosen", "fragment"),
     [
