@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from iunet.artifacts import write_json, write_text
 from iunet.deploy.compact import write_compact
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel, in_label_order
-from iunet.deploy.onnx import write_onnx
+from iunet.deploy.onnx import build_onnx, write_onnx
 from iunet.deploy.report import report_on, report_text
+from iunet.errors import UserError, one_line
 
 FILES = {"compact": "model.safetensors", "onnx": "model.onnx"}
 
@@ -23,12 +25,23 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     """
     model = in_label_order(model)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    is_new = not folder.exists()
     files = {name: folder / file for name, file in FILES.items()}
     folded = fold(model)
-    write_compact(files["compact"], folded)
-    write_onnx(files["onnx"], folded)
-    report = report_on(model, folded, files, repeats)
-    write_json(folder / "report.json", report, files=files.values())
-    write_text(folder / "report.md", report_text(report))
+    built = build_onnx(folded)  # refuses what cannot be exported, before anything is written
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_compact(files["compact"], folded)
+        write_onnx(files["onnx"], built)
+        report = report_on(model, folded, files, repeats)
+        write_json(folder / "report.json", report, files=files.values())
+        write_text(folder / "report.md", report_text(report))
+    except BaseException as error:
+        if is_new:  # a part of an export is none
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise UserError(
+                f"The model cannot be exported to {folder} ({one_line(error)})."
+            ) from error
+        raise
     return report

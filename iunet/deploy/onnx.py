@@ -32,9 +32,8 @@ IMAGES, INPUTS = "images", "inputs"
 LABEL, PROBABILITIES = "label", "probabilities"
 
 
-def write_onnx(path: str | Path, model: FoldedModel) -> None:
-    """Write the model; the same model makes the same bytes."""
-    built = build_onnx(model)
+def write_onnx(path: str | Path, built: onnx.ModelProto) -> None:
+    """Write what `build_onnx` made; the same model makes the same bytes."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(built.SerializeToString(deterministic=True))
 
@@ -59,6 +58,19 @@ def missing_text(preprocessing: dict[str, Any]) -> str:
     while text in levels:
         text = f"({text or 'missing'})"
     return text
+
+
+def described_inputs(preprocessing: dict[str, Any]) -> list[dict[str, Any]]:
+    """The inputs of a table's model: name and kind, of categories the texts that mean a level.
+
+    Rare levels that share one place are counted only.
+    """
+    fitted = Preprocessing.from_json(preprocessing)
+    inputs = [{"name": column.name, "kind": "numeric"} for column in fitted.numeric]
+    for column in fitted.categorical:
+        levels = {"levels": column.levels, "n_infrequent": len(column.infrequent)}
+        inputs.append({"name": column.name, "kind": "categorical", **levels})
+    return inputs
 
 
 def onnx_inputs(preprocessing: dict[str, Any], table: pa.Table) -> dict[str, np.ndarray]:
@@ -97,6 +109,11 @@ class _Graph:
         names = [column.name for column in [*fitted.numeric, *fitted.categorical]]
         while any(name.startswith(self.prefix) for name in names):
             self.prefix += "/"  # of our own names, which must be none of theirs
+        if "" in names:
+            raise UserError(
+                "The model cannot be exported: a column has the empty text for a name, which an "
+                "input of ONNX cannot have. Fit it with a name."
+            )
         self.missing = missing_text(self.model.preprocessing)
         parts = [self._numeric(fitted)] if fitted.numeric else []
         parts += [self._one_hot(column) for column in fitted.categorical]
@@ -229,8 +246,8 @@ def _refuse_too_large(size: int) -> None:
 
 
 def class_array(classes: list[Any]) -> np.ndarray:
-    """Labels as an array of one type: whole numbers or bools as they are, anything else as text."""
-    for kind, dtype in ((bool, np.bool_), (int, np.int64)):
+    """Labels as an array of one type: numbers or bools as they are, anything else as text."""
+    for kind, dtype in ((bool, np.bool_), (int, np.int64), (float, np.float64)):
         if all(type(label) is kind for label in classes):
             return np.array(classes, dtype=dtype)
     return np.array([str(label) for label in classes], dtype=object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilit
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel, empty_network, without_dead_units
 from iunet.deploy.model import PrunedModel
-from iunet.deploy.onnx import missing_text
+from iunet.deploy.onnx import described_inputs, missing_text
 from iunet.deploy.timing import BATCHES, milliseconds
+from iunet.escape import markdown_text
 from iunet.evaluation.sizes import sizes
 from iunet.networks.network import NetworkSpec
 
+SHOWN = 20  # levels of a column in the Markdown
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
 
 
@@ -49,6 +52,7 @@ def report_on(
     }
     if model.preprocessing["kind"] == "tabular":
         report["missing_text"] = missing_text(model.preprocessing)
+        report["inputs"] = described_inputs(model.preprocessing)
     return report
 
 
@@ -108,7 +112,7 @@ def report_text(report: dict[str, Any]) -> str:
     ratios = (f"{ratio:.2f} times at batch {batch}" for batch, ratio in speedups(report).items())
     lines += ["", f"The fast form against the faster dense one: {', '.join(ratios)} as fast."]
     if report.get("missing_text") is not None:
-        lines += ["", _columns_text(report["missing_text"])]
+        lines += ["", _columns_text(report["missing_text"]), "", *_inputs_table(report["inputs"])]
     return "\n".join(lines) + "\n"
 
 
@@ -116,5 +120,20 @@ def _columns_text(missing: str) -> str:
     shown = f"the text `{missing}`" if missing else "the empty text"
     return (
         "model.onnx takes each column as an input of its name, of shape [rows, 1]: numbers as "
-        f"float64 with NaN where missing, categories as text with {shown} where missing."
+        f"float64 with NaN where missing, categories as text with {shown} where missing. A text "
+        "means a level only if it is written as here; any other is a level that training never had."
     )
+
+
+def _inputs_table(inputs: list[dict[str, Any]]) -> list[str]:
+    lines = ["| input | kind | levels |", "|---|---|---|"]
+    for column in inputs:
+        levels = column.get("levels", [])
+        shown = [json.dumps(level, ensure_ascii=False) for level in levels[:SHOWN]]
+        if more := len(levels) - len(shown):
+            shown.append(f"{more} more in report.json")
+        if column.get("n_infrequent"):
+            shown.append(f"{column['n_infrequent']} rare ones that share a place")
+        cells = (column["name"], column["kind"], ", ".join(shown))
+        lines.append(f"| {' | '.join(map(markdown_text, cells))} |")
+    return lines

@@ -22,19 +22,15 @@ from iunet.data.load import Part
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing
 from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
-from iunet.errors import DataError, UserError
+from iunet.errors import DataError
 from iunet.estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
-from iunet.estimator.columns import (
-    array_names,
-    categorical_names,
-    conform,
-    to_frame,
-    warn_of_identifiers,
-)
+from iunet.estimator.columns import array_names, columns_kept_if_refused, conform, to_frame
 from iunet.estimator.ensemble import Ensemble
 from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
+from iunet.estimator.kinds import categorical_columns, warn_of_identifiers
+from iunet.estimator.messages import ROWS, of_the_classifier
 from iunet.estimator.parameters import check_parameters, weights_of
-from iunet.estimator.rows import labels_of, outputs_of, rows_part
+from iunet.estimator.rows import float32_weights, labels_of, outputs_of, rows_part
 from iunet.estimator.session import borrowed_torch
 from iunet.method.connections import cut_off_at, used_inputs
 from iunet.method.masks import expand_weights
@@ -112,7 +108,8 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_categories : int, default=256
         One-hot columns of one feature; its rarest levels share one of them.
     categorical_features : list of names or places, or a mask, default=None
-        Columns that are categories though they hold numbers.
+        Columns that are categories though they hold numbers. Whole numbers are places, from 0,
+        also if the columns have numbers for names.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in L_sup.
     random_state : int, RandomState or None, default=None
@@ -228,52 +225,56 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         `sample_weight` weighs rows in L_sup, and as anchors in L_nce; one of 0 leaves its row out.
         """
         check_parameters(self)
-        validate_data(self, X, y, skip_check_array=True)
-        frame = to_frame(self, X, reset=True)
-        labels = labels_of(y)
-        check_consistent_length(frame, labels)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, frame, ensure_non_negative=True)
-            kept = sample_weight > 0
-            frame, labels, sample_weight = frame[kept], labels[kept], sample_weight[kept]
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise DataError(
-                f"y has only one class ({classes.tolist()}): there is nothing to classify."
-            )
-        try:
-            fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
-            warn_of_identifiers(fitted, len(frame))
+        with columns_kept_if_refused(self):
+            frame, labels, sample_weight = self._checked(X, y, sample_weight)
+            classes, codes = np.unique(labels, return_inverse=True)
+            if len(classes) < 2:
+                raise DataError(
+                    f"y has only one class ({classes.tolist()}): there is nothing to classify."
+                )
             seed = _seed(self.random_state)
             torch_settings = (self.device, self.n_threads, bool(self.verbose))
-            with borrowed_torch(*torch_settings) as device, fit_task(self, X, y):
-                weighted = self._weights(classes, sample_weight, device)
-                part = Part(part.raw.to(device), part.labels.to(device))
-                preprocessing = {"kind": "tabular", **fitted.to_json()}
-                recipe = recipe_of(self, seed)
-                subnetwork = fit_rows(part, preprocessing, len(classes), recipe, weighted)
-        except UserError as error:
-            raise DataError(str(error)) from error
+            with of_the_classifier():
+                fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
+                warn_of_identifiers(fitted, len(frame))
+                with borrowed_torch(*torch_settings) as device, fit_task(self, X, y):
+                    weighted = self._weights(classes, sample_weight, device)
+                    part = Part(part.raw.to(device), part.labels.to(device))
+                    preprocessing = {"kind": "tabular", **fitted.to_json()}
+                    recipe = recipe_of(self, seed)
+                    subnetwork = fit_rows(part, preprocessing, len(classes), recipe, weighted)
         self.classes_, self.seed_ = classes, seed
         self._take(preprocessing, subnetwork)
         self._warn_if_disconnected()
         return self
 
+    def _checked(self, X, y, sample_weight) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
+        """The rows to train on, their labels and weights."""
+        validate_data(self, X, y, skip_check_array=True)
+        frame = to_frame(self, X, reset=True)
+        labels = labels_of(y)
+        check_consistent_length(frame, labels)
+        if sample_weight is None:
+            return frame, labels, None
+        sample_weight = _check_sample_weight(sample_weight, frame, ensure_non_negative=True)
+        kept = sample_weight > 0
+        return frame[kept], labels[kept], sample_weight[kept]
+
     def _fit_columns(self, frame: pd.DataFrame, codes: np.ndarray) -> tuple[Preprocessing, Part]:
         """The preprocessing, and the rows as it makes them."""
-        forced = categorical_names(frame, self.categorical_features)
-        table, _ = clean_features("X", frame, forced)
+        forced = categorical_columns(frame, self.categorical_features)
+        table, _ = clean_features(ROWS, frame, forced)
         every = np.arange(len(frame))
-        fitted = fit_preprocessing("X", table, every, self.max_categories)
+        fitted = fit_preprocessing(ROWS, table, every, self.max_categories)
         return fitted, rows_part(*apply_preprocessing(fitted, table, every), codes)
 
     def _weights(self, classes, sample_weight, device) -> LossWeights:
         of_classes = of_samples = None
         if isinstance(self.class_weight, dict):
             in_order = weights_of(classes, self.class_weight)[np.argsort(outputs_of(classes))]
-            of_classes = torch.tensor(in_order, dtype=torch.float32, device=device)
+            of_classes = torch.from_numpy(float32_weights(in_order)).to(device)
         if sample_weight is not None:
-            of_samples = torch.tensor(sample_weight, dtype=torch.float32, device=device)
+            of_samples = torch.from_numpy(float32_weights(sample_weight)).to(device)
         return LossWeights(of_classes, of_samples)
 
     # ---- what was fitted
@@ -350,10 +351,8 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """New rows, as the fitted preprocessing makes them."""
         frame = to_frame(self, X, reset=False)
         fitted = Preprocessing.from_json(self._preprocessing)
-        try:
+        with of_the_classifier():
             return apply_preprocessing(fitted, conform(frame, fitted), np.arange(len(frame)))
-        except UserError as error:
-            raise DataError(str(error)) from error
 
     # ---- files and pictures
 

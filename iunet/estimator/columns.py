@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,36 +14,71 @@ from sklearn.utils.validation import check_array, validate_data
 
 from iunet.data.preprocess import Categorical, Preprocessing
 from iunet.data.table import dictionary_array, encode_levels, level_text
-from iunet.errors import DataError, nearest
+from iunet.errors import DataError
 
 MIN_ROWS = 2  # BatchNorm cannot be trained on one
+BOOLEANS = {"0": "False", "1": "True", "false": "False", "true": "True"}  # text → its level
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+LONGEST_NUMBER = 300  # characters: no float has more digits before its point
+
+
+@contextlib.contextmanager
+def columns_kept_if_refused(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves the columns of the fit before it, which its network is of."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            vars(estimator).pop(name, None)
+        vars(estimator).update(before)
+        raise
 
 
 def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
     """The features by name, the columns of an array as x0, x1, …; checked as scikit-learn does."""
     if hasattr(X, "to_pandas"):  # polars, pyarrow
         X = X.to_pandas()
+    least_rows = MIN_ROWS if reset else 1
     if isinstance(X, pd.DataFrame):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        _check_size(estimator, X.shape, reset)
+        check_size(estimator, X.shape, least_rows)
         frame = X
         unnamed = not reset and not hasattr(estimator, "feature_names_in_")  # fitted on an array
         if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
         refuse_equal_names(frame)
-        return frame
+        return of_plain_types(frame)
     X = of_mixed_kinds(X)
-    smallest = {"ensure_min_samples": MIN_ROWS if reset else 1, "estimator": estimator}
+    smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "feature_names_in_", None)
-    return array_frame(array, names)
+    return of_plain_types(array_frame(array, names))
 
 
 def refuse_equal_names(frame: pd.DataFrame) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"X has two columns named '{twice}'.")
+
+
+def of_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns whose types pandas can hardly compute with as what they mean.
+
+    Arrow's dictionaries are categories, its nulls missing objects, and halves float32.
+    """
+    frame = frame.copy(deep=False)
+    for name, dtype in frame.dtypes.items():
+        kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
+        if kind is not None and pa.types.is_dictionary(kind):
+            frame[name] = frame[name].astype(object).astype("category")
+        elif kind is not None and pa.types.is_null(kind):
+            frame[name] = frame[name].astype(object)
+        elif dtype == np.float16:
+            frame[name] = frame[name].astype(np.float32)
+    return frame
 
 
 def of_mixed_kinds(X: Any) -> Any:
@@ -65,55 +100,14 @@ def array_names(count: int) -> list[str]:
     return [f"x{i}" for i in range(count)]
 
 
-def _check_size(estimator: Any, shape: tuple[int, int], reset: bool) -> None:
+def check_size(estimator: Any, shape: tuple[int, int], least_rows: int) -> None:
     """As scikit-learn's `check_array` says it, which would make an array of the frame."""
     who = type(estimator).__name__
-    for found, least, what in zip(
-        shape, (MIN_ROWS if reset else 1, 1), ("sample", "feature"), strict=True
-    ):
+    for found, least, what in zip(shape, (least_rows, 1), ("sample", "feature"), strict=True):
         if found < least:
             raise DataError(
                 f"Found X with {found} {what}(s) (shape={shape}) while a minimum of {least} is "
                 f"required by {who}."
-            )
-
-
-def categorical_names(frame: pd.DataFrame, chosen: Iterable[Any] | None) -> list[str]:
-    """The columns that are categories whatever their type: by name, place, or as a mask."""
-    if chosen is None:
-        return []
-    names, entries = list(frame.columns), list(chosen)
-    if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
-        if len(entries) != len(names):
-            raise DataError(
-                f"The parameter 'categorical_features' is a mask of {len(entries)} columns, but X "
-                f"has {len(names)}."
-            )
-        return [name for name, entry in zip(names, entries, strict=True) if entry]
-    found = []
-    for entry in entries:
-        if isinstance(entry, (int, np.integer)) and -len(names) <= entry < len(names):
-            found.append(names[entry])
-        elif entry in names:
-            found.append(entry)
-        else:
-            raise DataError(
-                f"The parameter 'categorical_features' names the column {entry!r}, which X has "
-                f"not.{nearest(entry, names)}"
-            )
-    return found
-
-
-def warn_of_identifiers(fitted: Preprocessing, n_rows: int) -> None:
-    """A column with a level for nearly every row teaches nothing, and a model keeps all levels."""
-    for column in fitted.categorical:
-        n_levels = len(column.levels) + len(column.infrequent)
-        if column.infrequent and n_levels > n_rows / 2:
-            warnings.warn(
-                f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
-                "has. The model keeps the text of each of them, also in its files: leave the "
-                "column out.",
-                stacklevel=4,
             )
 
 
@@ -125,37 +119,75 @@ def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
     """
     columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
     for column in fitted.categorical:
-        codes, texts = encode_levels(_as_booleans(frame[column.name], column))
-        columns[column.name] = dictionary_array(codes, [_level(text, column) for text in texts])
+        refuse_unhashable(frame[column.name])
+        codes, texts = encode_levels(frame[column.name])
+        if held_booleans(column):
+            levels = _booleans(codes, texts, column)
+        else:
+            known = {*column.levels, *column.infrequent}
+            levels = [text if text in known else _reading(text, known) for text in texts]
+        columns[column.name] = dictionary_array(codes, levels)
     return pa.table(columns)
 
 
-def _as_booleans(column: pd.Series, fitted: Categorical) -> pd.Series:
-    """Numbers where booleans were fitted: 0 and 1, of an array say."""
-    booleans = set(fitted.levels) <= {"False", "True"} and not fitted.infrequent
-    if not booleans or column.dtype.kind not in "iuf":
-        return column
-    if (strange := column.notna() & ~column.isin([0, 1])).any():
+def refuse_unhashable(column: pd.Series) -> None:
+    """Lists and the like cannot be categories."""
+    if column.dtype != object and not isinstance(column.dtype, pd.ArrowDtype):
+        return
+    try:
+        column.nunique()
+    except (TypeError, pa.ArrowException):
+        kinds = sorted({type(value).__name__ for value in column if not _is_hashable(value)})
         raise DataError(
-            f"Column '{column.name}' held booleans in fit, but row {int(strange.argmax()) + 1} "
-            f"holds '{column[strange].iloc[0]}' now."
+            f"Column '{column.name}' holds values of type {', '.join(kinds)}, which cannot be "
+            "categories. Turn them into text or numbers, or leave the column out."
+        ) from None
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def held_booleans(fitted: Categorical) -> bool:
+    return set(fitted.levels) <= set(BOOLEANS.values()) and not fitted.infrequent
+
+
+def _booleans(codes: np.ndarray, texts: list[str], fitted: Categorical) -> list[str]:
+    """`True` or `False` for each text: 0 and 1, of an array or a file, are booleans here."""
+    levels = [BOOLEANS.get(_as_number(text) or text.lower()) for text in texts]
+    if None in levels:
+        strange = np.isin(codes, [i for i, level in enumerate(levels) if level is None])
+        row = int(strange.argmax())
+        raise DataError(
+            f"Column '{fitted.name}' held booleans in fit, but row {row + 1} holds "
+            f"'{texts[codes[row]]}' now."
         )
-    return column.map({0: False, 1: True})
+    return levels
 
 
-def _level(text: str, fitted: Categorical) -> str:
-    """The fitted level that a text means: itself, or what a reader of files makes of it.
+def _reading(text: str, known: set[str]) -> str:
+    """The fitted level that a reader of files may have made of a text, else the text.
 
     Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
     `true` a boolean.
     """
-    known = {*fitted.levels, *fitted.infrequent}
-    if text in known:
-        return text
-    readings = [text.capitalize()] if text.lower() in ("true", "false") else []
-    with contextlib.suppress(ValueError):
-        readings.append(level_text(float(text)))
-    return next((reading for reading in readings if reading in known), text)
+    boolean = text.capitalize() if text.lower() in ("true", "false") else None
+    return next((level for level in (boolean, _as_number(text)) if level in known), text)
+
+
+def _as_number(text: str) -> str | None:
+    """The level that a number has if it is written as `text`: 1 for `01` or `1.0`.
+
+    Only plain numbers: Python would take the codes `1e3` and `1_0` for some, too.
+    """
+    if len(text) > LONGEST_NUMBER or not PLAIN_NUMBER.fullmatch(text):
+        return None
+    whole, _, fraction = text.partition(".")
+    return level_text(float(text)) if fraction.strip("0") else str(int(whole))
 
 
 def _numbers(column: pd.Series) -> pa.Array:
@@ -169,6 +201,8 @@ def _numbers(column: pd.Series) -> pa.Array:
                 f"Column '{column.name}' held numbers in fit, but row {int(strange.argmax()) + 1} "
                 f"holds '{column[strange].iloc[0]}' now."
             )
+    if pd.api.types.is_complex_dtype(numbers):
+        raise DataError(f"Column '{column.name}' held numbers in fit, and holds complex ones now.")
     values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
         raise DataError(

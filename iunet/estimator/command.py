@@ -6,9 +6,13 @@ Exit codes: 0, 1 for a bug (with its traceback), 2 for what the user can put rig
 from __future__ import annotations
 
 import argparse
+import contextlib
+import logging
+import math
+import re
 import sys
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one of the subcommands; the exit code."""
     parsed = parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), said_logs():
             warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
             parsed.run(parsed)
     except UserError as error:
@@ -47,6 +51,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 def say(text: str) -> None:
     print(f"iunet: {text}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def said_logs() -> Iterator[None]:
+    """Inside, what the checks of a file log as a warning is said as such."""
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: say(f"warning: {record.getMessage()}")
+    # What a column is taken as is said by the fit, too.
+    handler.addFilter(lambda record: record.name != "iunet.data.table")
+    log = logging.getLogger("iunet")
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 # ---- the arguments
@@ -93,10 +112,22 @@ def _add_fit(commands) -> None:
     fit.add_argument(
         "--balanced", action="store_true", help="weigh every class alike, however rare it is"
     )
-    _add_option(fit, "--seed", 0, "of everything random", type=int)
-    _add_option(fit, "--threads", 1, "of torch on a CPU", type=int)
+    _add_option(fit, "--seed", 0, "of everything random", type=whole(0, 2**64 - 1))
+    _add_option(fit, "--threads", 1, "of torch on a CPU", type=whole(1))
     _add_option(fit, "--device", "auto", "to train on", choices=("auto", "cpu", "cuda"))
     fit.set_defaults(run=run_fit)
+
+
+def whole(least: int, most: float = math.inf) -> Callable[[str], int]:
+    """Reads a whole number of an option, which is refused by the option's name."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not least <= int(text) <= most:
+            allowed = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number {allowed}")
+        return int(text)
+
+    return read
 
 
 def _add_option(to: argparse.ArgumentParser, name: str, default: Any, text: str, **how) -> None:

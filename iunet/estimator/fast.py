@@ -7,13 +7,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, one_hot
 from iunet.deploy.compact import read_compact
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel
 from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import array_frame, conform, of_mixed_kinds, refuse_equal_names
+from iunet.estimator.columns import (
+    array_frame,
+    check_size,
+    conform,
+    of_mixed_kinds,
+    of_plain_types,
+    refuse_equal_names,
+)
+from iunet.estimator.messages import of_the_classifier
 
 
 class FastClassifier:
@@ -45,10 +54,8 @@ class FastClassifier:
         """The probability of every class for every row, as float32 [rows, classes]."""
         frame = self._frame(X)
         table = conform(frame, self._fitted)
-        try:
+        with of_the_classifier():
             numeric, codes = apply_preprocessing(self._fitted, table, np.arange(len(frame)))
-        except UserError as error:
-            raise DataError(str(error)) from error
         return self._network.probabilities(one_hot(self._fitted, numeric, codes))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -58,11 +65,14 @@ class FastClassifier:
     def _frame(self, X: Any) -> pd.DataFrame:
         frame = X.to_pandas() if hasattr(X, "to_pandas") else X  # polars, pyarrow
         by_place = not self._named or not isinstance(frame, pd.DataFrame)
+        if scipy.sparse.issparse(frame):
+            raise DataError("X is a sparse matrix, but has to be dense: use X.toarray().")
         if not isinstance(frame, pd.DataFrame):
             array = np.asarray(of_mixed_kinds(frame))
             if array.ndim != 2:
                 raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
             frame = array_frame(array)
+        check_size(self, frame.shape, least_rows=1)
         if by_place and self._columns is not None:
             if frame.shape[1] != len(self._columns):
                 raise DataError(
@@ -77,4 +87,4 @@ class FastClassifier:
                     f"X has no column '{column.name}', which the model uses."
                     f"{nearest(column.name, frame.columns)}"
                 )
-        return frame
+        return of_plain_types(frame)

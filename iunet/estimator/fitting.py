@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ from iunet.method.pruning import Cut, lottery_ticket, prune
 from iunet.networks.network import build_network, encoder_weights, initialise, state_tensors
 from iunet.training.finetune import FinetuneSettings, fit_subnetwork
 from iunet.training.initial import network_spec
+from iunet.training.loop import Diverged
 from iunet.training.members import on
 from iunet.training.supernet import SupernetSettings, fit_supernet
 from iunet.training.weights import LossWeights
@@ -97,7 +100,9 @@ def fit_rows(
     network = build_network(spec).to(device)
     inputs = make_inputs(preprocessing, device, recipe.augment, train)
     data = TrainingData(train, inputs)
-    supernet = fit_supernet(network, initial, data, recipe.supernet, weighted=weighted)
+    rate = ("first", "supernet_lr", recipe.supernet.lr)
+    with _named_if_diverged(*rate, others="'kappa' or 'nce_weight'"):
+        supernet = fit_supernet(network, initial, data, recipe.supernet, weighted=weighted)
 
     names = list(encoder_weights(network))
     pruned = prune(
@@ -110,7 +115,9 @@ def fit_rows(
         )
     masks = on(device, pruned.masks)
     start = lottery_ticket(initial, masks)
-    finetuned = fit_subnetwork(network, start, masks, data, recipe.finetune, weighted=weighted)
+    rate = ("second", "finetune_lr", recipe.finetune.lr)
+    with _named_if_diverged(*rate, others="'weight_decay'"):
+        finetuned = fit_subnetwork(network, start, masks, data, recipe.finetune, weighted=weighted)
     members = [compress_weights(to_arrays(m), pruned.masks) for m in finetuned.members]
     kept = {name: int(mask.sum()) for name, mask in pruned.masks.items()}
     return Subnetwork(
@@ -120,6 +127,19 @@ def fit_rows(
         {"supernet": supernet.trained.history, "finetune": finetuned.trained.history},
         sizes(network, spec, kept, len(members)),
     )
+
+
+@contextlib.contextmanager
+def _named_if_diverged(training: str, rate: str, value: float, others: str) -> Iterator[None]:
+    """The workflow's error speaks of a run; here it names the parameters to look at."""
+    try:
+        yield
+    except Diverged as error:
+        how = str(error).partition("diverged: ")[2].partition(". No ")[0]
+        raise DataError(
+            f"The {training} training diverged: {how}. Lower the parameter '{rate}', which is "
+            f"{value:g}; a large {others} does it, too."
+        ) from error
 
 
 def to_arrays(state: dict[str, torch.Tensor], names: list[str] | None = None) -> Arrays:

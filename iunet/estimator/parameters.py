@@ -37,6 +37,7 @@ WORDS = {
     "init": ("torch_default", "he_normal", "glorot"),
     "device": ("auto", "cpu", "cuda"),
 }
+SEEDS = 2**64  # torch takes smaller ones
 
 
 def check_parameters(estimator: Any) -> None:
@@ -48,6 +49,8 @@ def check_parameters(estimator: Any) -> None:
     for name, (low, high, closed) in REAL.items():
         value = getattr(estimator, name)
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if number and math.isinf(value):
+            _refuse(name, value, "finite")
         if not number or not (low <= value <= high) or (value == low and not closed):
             least = f"at least {low}" if closed else f"above {low}"
             most = "" if high == math.inf else f" and at most {high}"
@@ -55,13 +58,14 @@ def check_parameters(estimator: Any) -> None:
     for name, words in WORDS.items():
         value = getattr(estimator, name)
         if value not in words:
-            _refuse(name, value, f"one of {', '.join(words)}.{nearest(value, words)}".rstrip("."))
+            _refuse(name, value, f"one of {', '.join(words)}", nearest(value, words))
     weight = estimator.class_weight
     named = isinstance(weight, str) and weight == "balanced"  # an array cannot be compared
     if weight is not None and not named and not isinstance(weight, dict):
         _refuse("class_weight", weight, "a dictionary, 'balanced' or None")
-    if isinstance(estimator.random_state, numbers.Integral) and estimator.random_state < 0:
-        _refuse("random_state", estimator.random_state, "at least 0")
+    seed = estimator.random_state
+    if isinstance(seed, numbers.Integral) and not 0 <= seed < SEEDS:
+        _refuse("random_state", seed, "at least 0 and below 2**64")
 
 
 def weights_of(classes: np.ndarray, given: dict[Any, float]) -> np.ndarray:
@@ -82,5 +86,5 @@ def weights_of(classes: np.ndarray, given: dict[Any, float]) -> np.ndarray:
     return weights
 
 
-def _refuse(name: str, value: Any, allowed: str) -> None:
-    raise DataError(f"The parameter '{name}' is {value!r}, but must be {allowed}.")
+def _refuse(name: str, value: Any, allowed: str, hint: str = "") -> None:
+    raise DataError(f"The parameter '{name}' is {value!r}, but must be {allowed}.{hint}")

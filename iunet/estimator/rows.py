@@ -14,6 +14,8 @@ from iunet.data.load import Part, table_part
 from iunet.data.table import encode_levels
 from iunet.errors import DataError
 
+LEAST_WEIGHT = 2.0**-90  # sums and products of smaller ones may be 0 in float32
+
 
 def labels_of(y: Any) -> np.ndarray:
     if isinstance(y, pd.Series) and hasattr(y.dtype, "numpy_dtype") and y.notna().all():
@@ -23,15 +25,44 @@ def labels_of(y: Any) -> np.ndarray:
         if pd.isna(labels).any():
             row = int(pd.isna(labels).argmax())
             raise DataError(f"y contains NaN or missing labels (the first in row {row + 1}).")
+        labels = _of_one_kind(labels)
         check_classification_targets(labels)
     except (TypeError, ValueError) as error:
         raise DataError(str(error)) from error
     return labels
 
 
+def _of_one_kind(labels: np.ndarray) -> np.ndarray:
+    """Numbers and booleans as such, also where they come as objects; text; nothing else."""
+    if labels.dtype == object:
+        inferred = pd.Series(labels).infer_objects().to_numpy()
+        labels = inferred if inferred.dtype.kind in "biuf" else labels
+    if labels.dtype.kind == "f" and labels.dtype.itemsize not in (4, 8):
+        labels = labels.astype(np.float64)  # pandas has no levels of other floats
+    text = labels.dtype == object and all(isinstance(label, str) for label in labels)
+    if text or labels.dtype.kind in "biufU":
+        return labels
+    kinds = sorted({type(label).__name__ for label in labels})
+    raise DataError(
+        f"y holds labels of type {' and '.join(kinds)}, with which a model could not be saved: use "
+        "text, numbers of 64 bits or booleans, all of one type."
+    )
+
+
 def outputs_of(classes: np.ndarray) -> np.ndarray:
     """The network's output of each class: they stand in the natural order of the classes' text."""
     return encode_levels(pd.Series(classes))[0]
+
+
+def float32_weights(weights: np.ndarray) -> np.ndarray:
+    """Positive weights as float32; if they are extreme, divided by a power of 2 first.
+
+    Losses are weighted means, which a factor of all weights does not change.
+    """
+    if not LEAST_WEIGHT <= weights.min() <= weights.max() <= 1 / LEAST_WEIGHT:
+        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+        weights = np.maximum(weights, np.finfo(np.float32).tiny)  # 0 would leave empty batches
+    return weights.astype(np.float32)
 
 
 def rows_part(numeric: np.ndarray, codes: np.ndarray, labels: np.ndarray | None = None) -> Part:

@@ -10,7 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from deployed import CLASSES, TABULAR, VISION, random_model
+from deployed import (
+    CLASSES,
+    TABULAR,
+    VISION,
+    awkward_table,
+    fitted_on,
+    model_for,
+    random_model,
+)
 from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
@@ -163,6 +171,45 @@ def test_export(tmp_path):
     assert max(stored["largest_difference"].values()) < 1e-5
     text = (tmp_path / "out/report.md").read_text()
     assert text == report_text(report) and "its size is dense" in text
+
+
+def test_the_report_says_what_onnx_takes(tmp_path):
+    pytest.importorskip("onnx")
+    model = model_for(fitted_on(awkward_table(), 60))
+    report = export_model(model, tmp_path / "out", repeats=1)
+    inputs = {entry["name"]: entry for entry in read_json(tmp_path / "out/report.json")["inputs"]}
+    assert list(inputs) == [name for name in awkward_table().column_names if name != "nothing"]
+    assert inputs["size"] == {"name": "size", "kind": "numeric"}
+    for column in model.preprocessing["categorical"]:
+        assert inputs[column["name"]]["levels"] == column["levels"]
+        assert inputs[column["name"]]["n_infrequent"] == len(column["infrequent"])
+    text = report_text(report)
+    assert "| count of/things | numeric |  |" in text
+    assert '| often missing | categorical | "v' in text and "7 rare ones that share a place" in text
+
+
+def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    pytest.importorskip("onnx")
+    model = model_for(fitted_on(awkward_table(), 60))
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file/below", Path("/proc/x")):
+        with pytest.raises(UserError, match=f"cannot be exported to {place} "):
+            export_model(model, place, repeats=1)
+    nameless = awkward_table().rename_columns(["", *awkward_table().column_names[1:]])
+    with pytest.raises(UserError, match="a column has the empty text for a name"):
+        export_model(model_for(fitted_on(nameless, 60)), tmp_path / "new", repeats=1)
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setattr("iunet.deploy.export.report_on", broken)
+    with pytest.raises(UserError, match="No space left"):
+        export_model(model, tmp_path / "new", repeats=1)
+    (tmp_path / "old").mkdir()
+    with pytest.raises(UserError, match="No space left"):
+        export_model(model, tmp_path / "old", repeats=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "old"]
+
+
+def broken(*_):
+    raise OSError(28, "No space left on device")
 
 
 # ---- runs of the workflow

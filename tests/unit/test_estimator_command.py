@@ -81,6 +81,35 @@ def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):
     assert not (folder / "model").exists()
 
 
+def test_warnings_are_said_once_as_the_commands_own(folder, capsys):
+    frame = pd.read_csv("data.csv")
+    frame["rooms"] = [str(i % 9) for i in range(119)] + ["?"]
+    frame.to_csv("data.csv", index=False)
+    assert main(["fit", "data.csv", "--target", "label", "--out", "model"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert all(line.startswith("iunet: ") for line in said)
+    warned = [line for line in said if line.startswith("iunet: warning: ")]
+    assert len(warned) == 2
+    assert "data set 'data.csv': the column 'id' grows from row to row" in warned[0]
+    assert "Column 'rooms' is taken as categorical because of values like '?'" in warned[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "fragment"),
+    [
+        ("--threads 0", "argument --threads: '0' is no whole number of at least 1"),
+        ("--seed -1", "argument --seed: '-1' is no whole number from 0 to 18446744073709551615"),
+        ("--seed 18446744073709551616", "argument --seed: '18446744073709551616' is no whole"),
+        ("--threads two", "argument --threads: 'two' is no whole number"),
+    ],
+)
+def test_options_are_refused_by_their_own_names(folder, capsys, option, fragment):
+    with pytest.raises(SystemExit) as ended:
+        main([*FIT.split(), *option.split()])
+    assert ended.value.code == 2
+    assert fragment in capsys.readouterr().err
+
+
 def test_missing_columns_are_named(folder, capsys):
     assert main(FIT.split()) == 0
     pd.DataFrame({"agee": [1], "size": [2]}).to_csv("new.csv", index=False)

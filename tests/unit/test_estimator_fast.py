@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from iunet import IUNetClassifier
 from iunet.errors import DataError, UserError
@@ -91,6 +92,11 @@ def test_rows_that_do_not_fit(fitted, new_rows):
         fast.predict(new_rows.assign(size="large"))
     with pytest.raises(DataError, match="rows and columns"):
         fast.predict(np.zeros(3))
+    with pytest.raises(DataError, match=r"sparse matrix, but has to be dense: use X\.toarray"):
+        fast.predict(scipy.sparse.csr_matrix(np.ones((2, 3))))
+    for none in (new_rows.iloc[:0], np.zeros((0, 3))):
+        with pytest.raises(DataError, match=r"0 sample\(s\) .* required by FastClassifier"):
+            fast.predict(none)
 
 
 def test_image_networks_are_not_for_tables():

@@ -93,6 +93,70 @@ def test_booleans_as_zeros_and_ones_in_any_container():
     assert model.predict_proba(with_gap).shape == wanted.shape
 
 
+@pytest.mark.parametrize(
+    ("no", "yes", "kind"),
+    [
+        (0, 1, object),
+        (0, 1, "category"),
+        (0, 1, "float32"),
+        ("0", "1", str),
+        ("0.0", "1.0", object),
+        ("FALSE", "1", "category"),
+    ],
+)
+def test_booleans_are_read_by_their_value_whatever_their_type(no, yes, kind):
+    X, y = flags()
+    model = classifier().fit(X, y)
+    wanted = model.predict_proba(X)
+    same = X.assign(flag=X["flag"].map({False: no, True: yes}).astype(kind))
+    np.testing.assert_array_equal(model.predict_proba(same), wanted)
+    np.testing.assert_allclose(model.fast().predict_proba(same), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("strange", ["2", "maybe", "", 0.5, 2], ids=repr)
+def test_what_is_no_boolean_is_refused_by_row(strange):
+    X, y = flags()
+    model = classifier().fit(X, y)
+    column = pd.Series(["1", "true", None, strange] + ["0"] * (len(X) - 4), dtype=object)
+    with pytest.raises(ValueError, match=f"held booleans in fit, but row 4 holds '{strange}' now"):
+        model.predict(X.assign(flag=column))
+
+
+def test_zeros_and_ones_in_a_file_are_the_booleans_of_another(here):
+    X, y = flags()
+    X.assign(label=y).to_csv("data.csv", index=False)
+    assert main(["fit", "data.csv", "--target", "label", "--out", "model"]) == 0
+    for name, flag in (("words", X["flag"]), ("numbers", X["flag"].astype(int))):
+        X.assign(flag=flag).to_csv(f"{name}.csv", index=False)
+        assert main(["predict", "model", f"{name}.csv", "--out", f"{name}_told.csv"]) == 0
+    told = pd.read_csv("numbers_told.csv")["prediction"]
+    assert told.tolist() == pd.read_csv("words_told.csv")["prediction"].tolist()
+    assert (told == y).mean() > 0.95
+
+
+def test_codes_that_python_reads_as_numbers_are_other_codes():
+    X, y = flags()
+    X["code"] = np.where(X["flag"], 1000, 10)
+    model = classifier(categorical_features=["code"]).fit(X.drop(columns="flag"), y)
+    new = X.head(6).drop(columns="flag")
+    unseen = model.predict_proba(new.assign(code="unseen"))
+    for code in ("1e3", "1_0", " 10", "1E1", "inf", "nan "):
+        np.testing.assert_array_equal(model.predict_proba(new.assign(code=code)), unseen)
+    wanted = model.predict_proba(new.assign(code=10))
+    assert not np.array_equal(wanted, unseen)
+    for code in ("10.00", "010", "+10"):
+        np.testing.assert_array_equal(model.predict_proba(new.assign(code=code)), wanted)
+
+
+def test_large_codes_stay_apart():
+    """As floats, 2⁵³ + 1 would be 2⁵³."""
+    X, y = flags()
+    X["code"] = np.where(X["flag"], 2**53, 2**53 + 2)
+    model = classifier(categorical_features=["code"]).fit(X, y)
+    unseen = model.predict_proba(X.assign(code="unseen"))
+    np.testing.assert_array_equal(model.predict_proba(X.assign(code=str(2**53 + 1))), unseen)
+
+
 def test_the_fast_form_takes_what_the_classifier_takes():
     X, y = flags()
     array = X.to_numpy(float)

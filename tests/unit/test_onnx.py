@@ -72,13 +72,22 @@ def test_tables_of_one_kind(kind):
 
 
 @pytest.mark.parametrize(
-    "classes", [["a", "b", "ü"], [10, 2, -1], [True, False, True], ["a", 1, 2.5]]
+    ("classes", "kind"),
+    [
+        (["a", "b", "ü"], "O"),
+        ([10, 2, -1], "i"),
+        ([True, False, True], "b"),
+        ([0.0, 1.0, 2.0], "f"),
+        (["a", 1, 2.5], "O"),
+    ],
+    ids=str,
 )
-def test_labels_keep_their_type(classes):
+def test_labels_keep_their_type(classes, kind):
     table = awkward_table().select([0, 1])
     model = model_for(fitted_on(table, 40), classes=classes, density=0.9)
     labels, _ = run(model, onnx_inputs(model.preprocessing, table))
     assert set(labels) <= set(class_array(classes)) and len(set(labels)) > 1
+    assert labels.dtype.kind == kind
     same(model, table)
 
 
@@ -102,7 +111,7 @@ def test_names_and_bytes(tmp_path):
     said = {entry.key: json.loads(entry.value) for entry in built.metadata_props}
     assert said["missing_text"] == "(missing)" and said["classes"] == CLASSES
     for name in ("a", "b"):
-        write_onnx(tmp_path / name, fold(model))
+        write_onnx(tmp_path / name, build_onnx(fold(model)))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
