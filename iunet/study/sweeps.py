@@ -77,6 +77,11 @@ SWEEPS = (
 )
 
 
+def swept_methods() -> set[str]:
+    """The methods that are in the study for a sweep alone."""
+    return {method for sweep in SWEEPS for method in sweep.methods} - set(USUAL)
+
+
 def sweeps_text(rows: list[Row]) -> str:
     """A table for every sweep that was run, on the data sets where it was."""
     found = [
@@ -87,8 +92,10 @@ def sweeps_text(rows: list[Row]) -> str:
 
 def _table(rows: list[Row], sweep: Sweep, kind: str) -> str | None:
     # The usual methods ran on more data sets: those with a method of the sweep's own count.
-    own = [method for method in sweep.methods if method not in USUAL]
-    swept = dict.fromkeys(dataset for method in own for dataset in sample(rows, kind, method))
+    own = swept_methods()
+    swept = dict.fromkeys(
+        dataset for m in sweep.methods if m in own for dataset in sample(rows, kind, m)
+    )
     if not swept:
         return None
     columns = [sweep.title, *map(dataset_label, swept)]

@@ -146,6 +146,8 @@ def test_the_picture_has_every_method_beside_iunet(tmp_path):
     rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
     found = differences(rows, "tabular")
     assert [entry["method"] for entry in found] == ["dense", "omp"]
+    swept = [r | {"method": "iunet_kappa0.0625"} for r in rows if r["method"] == "omp"]
+    assert differences(rows + swept, "tabular") == found
     assert found[1]["each"]["c"] == pytest.approx(-2)
     assert [entry["cut_off"] for entry in found] == [0, 0]
     cut = [r | {"disconnected": "yes"} if r["method"] == "omp" else r for r in rows]
