@@ -36,7 +36,7 @@ from iunet.page.documents import (
 from iunet.page.findings import headline_findings
 from iunet.page.view import CLASSES, table_view
 from iunet.tables.ask import BEYOND, OWN, PAPER, SEARCHES
-from iunet.tables.catalog import table_module
+from iunet.tables.catalog import TABLES, table_module
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     PAPER: ("Tables of the paper", "paper-tables"),
@@ -65,6 +65,7 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["eight_digits"] = eight_digits
+    environment.filters["place"] = place_of
     try:
         template = environment.get_template("template.html")
         style, script = (
@@ -134,6 +135,11 @@ def json_for_html(content: Any) -> str:
     return text
 
 
+def place_of(table: str) -> str:
+    """The id of a table's element: an experiment may have the name of a part of the page."""
+    return table if table in TABLES else f"experiment-{table}"
+
+
 def grouped(tables: list[Document]) -> list[dict[str, Any]]:
     """The tables under their headings; groups without a table are left out."""
     groups: dict[str, dict[str, Any]] = {
@@ -175,7 +181,7 @@ def missing_rows(documents: list[Document], bundle: Bundle) -> list[dict[str, An
                 rows[key] = rows.get(key, 0) + 1
     titles = {document["id"]: document["title"] for document in documents}
     found = [
-        {"reason": reason, "anchor": name, "place": titles[name], "count": count}
+        {"reason": reason, "anchor": place_of(name), "place": titles[name], "count": count}
         for (reason, name), count in rows.items()
     ]
     found += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -84,19 +85,22 @@ def test_a_table_without_a_data_set_says_why_in_every_form(tmp_path, kinds, empt
     assert page.read_text().count("There is nothing to show") >= len(told)
 
 
-def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path):
-    """Both are called as it is, and a page has no two parts of one name."""
+@pytest.mark.parametrize("name", ["mine", "searches", "data"])  # the last two: ids of the page
+def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path, name):
+    """Both are called as it is, and a page has no two parts of one id."""
     bench = bench_of(tmp_path, "tabular")
     make_tables(bench, tmp_path)
-    table = json.loads((tmp_path / "tables" / "table9.json").read_text()) | {"id": "mine"}
+    table = json.loads((tmp_path / "tables" / "table9.json").read_text()) | {"id": name}
     del table["made_by"]
-    write_json(tmp_path / "mine.json", table)
-    config = CONFIG | {"experiments": {"mine": {"datasets": [], "methods": []}}}
+    write_json(tmp_path / "own.json", table)
+    config = CONFIG | {"experiments": {name: {"datasets": [], "methods": []}}}
     run = {"config": config, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
-    figure = {"id": "mine", "title": "Experiment mine: scores", "missing": "not finished"}
+    figure = {"id": name, "title": f"Experiment {name}: scores", "missing": "not finished"}
     page = tmp_path / "page.html"
-    make_page([str(tmp_path / "mine.json")], [figure], [], run, ROOT, str(page))
-    assert 'id="mine"' in page.read_text() and 'id="mine-scores"' in page.read_text()
+    make_page([str(tmp_path / "own.json")], [figure], [], run, ROOT, str(page))
+    ids = re.findall(r'\sid="([^"]+)"', page.read_text())
+    assert len(ids) == len(set(ids)) and {f"experiment-{name}", f"{name}-scores"} <= set(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page.read_text())) <= set(ids)
 
 
 def test_the_reason_names_the_key_and_the_group(tmp_path):
