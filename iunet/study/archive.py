@@ -49,19 +49,21 @@ def unpack(archive: Path, results: Path) -> int:
     shutil.rmtree(beside, ignore_errors=True)
     try:
         with tarfile.open(archive, "r:xz") as tar:
-            members = tar.getmembers()
-            tar.extractall(beside, filter="data")
+            members = [tarfile.data_filter(entry, str(results)) for entry in tar.getmembers()]
+            # Flat: thousands of folders that are removed again would take longer than the rest.
+            numbered = [entry.replace(name=str(i)) for i, entry in enumerate(members)]
+            tar.extractall(beside, numbered, filter="data")
     except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         shutil.rmtree(beside, ignore_errors=True)
         raise UserError(f"{archive} cannot be unpacked ({one_line(error)}).") from error
     # Later than the clone's scripts, and none later than another: else Snakemake would make them
     # again. What an interrupted call left has the archive's time, and gets this one too.
     now, new = time.time(), 0
-    for entry in members:
+    for i, entry in enumerate(members):
         place = results / entry.name
         if not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
-            (beside / entry.name).replace(place)
+            (beside / str(i)).replace(place)
             new += 1
         if int(place.stat().st_mtime) == 0:
             os.utime(place, (now, now))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,15 @@ def test_reports_come_back_as_they_were_and_replace_nothing(tmp_path):
     again.write_text("newer")
     assert unpack(archive, other) == 0 and again.read_text() == "newer"
     assert not (other / "runs/a/weights.safetensors").exists()
+
+
+def test_nothing_is_unpacked_outside(tmp_path):
+    archive = tmp_path / "reports.tar.xz"
+    with tarfile.open(archive, "w:xz") as tar:
+        tar.addfile(tarfile.TarInfo("../outside.json"))
+    with pytest.raises(UserError, match=r"reports\.tar\.xz cannot be unpacked .*outside"):
+        unpack(archive, tmp_path / "results")
+    assert not (tmp_path / "outside.json").exists() and not (tmp_path / "results").exists()
 
 
 def test_a_damaged_archive_is_refused_by_name(tmp_path):
