@@ -21,7 +21,7 @@ from iunet.tables.measures import PAPER_TRIALS
 Row = dict[str, Any]
 SMALLEST = 1.0  # point of accuracy or balanced accuracy
 SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
-DECIDED = ("yes", "no, worse")
+OPEN = "open"
 FIXED_RATIO = 8  # at which images are compared; tables have it anyway
 PAPER_COLUMNS = {"dense": "mlp_tab", "omp": "omp", "beta_lasso": "beta_lasso", "iunet": "iunet"}
 
@@ -172,7 +172,7 @@ def answers(rows: list[Row]) -> list[dict[str, Any]]:
                         ),
                         "verdict": word(difference),
                         "depends_on": depends_on(rows, kind, question.ours, question.theirs)
-                        if word(difference) in DECIDED
+                        if word(difference) != OPEN
                         else [],
                     }
                 )
@@ -184,7 +184,7 @@ def word(found: Effect) -> str:
     if found.high is not None and found.high < 0:
         return "no, worse"
     return {"reproduced": "yes", "not reproduced": "no"}.get(
-        verdict_of_difference(found, SMALLEST), "open"
+        verdict_of_difference(found, SMALLEST), OPEN
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from iunet.labels import dataset_label
 from iunet.study.answers import (
-    DECIDED,
     FIXED_RATIO,
+    OPEN,
     compare,
     depends_on,
     each_difference,
@@ -72,7 +72,7 @@ def against_rivals(rows: list[Row]) -> str | None:
 
 def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
     """Said of an answer that would be another without some one data set."""
-    decided = word(found) in DECIDED
+    decided = word(found) != OPEN
     return "narrowly " if decided and depends_on(rows, kind, "iunet", rival) else ""
 
 

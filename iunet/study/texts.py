@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from statistics import fmean
 from string import ascii_lowercase
 from typing import Any
@@ -110,11 +111,16 @@ def metrics_text(rows: list[Row]) -> str:
     """Set by set: the paper's value, and which of our two metrics is nearer to it."""
     cells = nearer_metric(rows)
     methods = list(dict.fromkeys(cell["method"] for cell in cells))
+    return _by_dataset(cells, methods, _nearer_cell)
+
+
+def _by_dataset(cells: list[Row], methods: list[str], text: Callable[[Row], str]) -> str:
+    """A line for each data set, a column for each method."""
     lines = [f"| data set | {' | '.join(map(method_label, methods))} |"]
     lines.append("|---" * (1 + len(methods)) + "|")
     for dataset in dict.fromkeys(cell["dataset"] for cell in cells):
         by_method = {cell["method"]: cell for cell in cells if cell["dataset"] == dataset}
-        shown = (_nearer_cell(by_method[m]) if m in by_method else "not run" for m in methods)
+        shown = (text(by_method[m]) if m in by_method else "not run" for m in methods)
         lines.append(f"| {dataset} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
@@ -139,14 +145,7 @@ def tuned_text(rows: list[Row]) -> str:
     tuned = tuned_beside_paper(rows)
     if not tuned:
         return "The tuned baselines were not run yet."
-    methods = _tuned_methods(tuned)
-    lines = [f"| data set | {' | '.join(map(method_label, methods))} |"]
-    lines.append("|---" * (1 + len(methods)) + "|")
-    for dataset in dict.fromkeys(t["dataset"] for t in tuned):
-        cells = {t["method"]: t for t in tuned if t["dataset"] == dataset}
-        shown = (_tuned_cell(cells[m]) if m in cells else "not run" for m in methods)
-        lines.append(f"| {dataset} | {' | '.join(shown)} |")
-    return "\n".join(lines)
+    return _by_dataset(tuned, _tuned_methods(tuned), _tuned_cell)
 
 
 def _tuned_methods(tuned: list[Row]) -> list[str]:

@@ -8,22 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from small_classifier import classifier
 
 from iunet import IUNetClassifier
-
-SMALL = {
-    "width": 16,
-    "depth": 2,
-    "ratio": 2,
-    "supernet_epochs": 2,
-    "first_cycle_epochs": 2,
-    "cycles": 1,
-    "random_state": 0,
-}
-
-
-def classifier(**changes) -> IUNetClassifier:
-    return IUNetClassifier(**(SMALL | changes))
 
 
 def table(n: int = 40) -> tuple[pd.DataFrame, np.ndarray]:
