@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tarfile
+from math import sqrt
 from pathlib import Path
-from statistics import stdev
+from statistics import fmean, variance
 
 import pytest
 from conftest import ROOT
@@ -25,7 +26,7 @@ from iunet.tables.catalog import said_by_tables
 from iunet.tables.make import OLDER
 
 STUDY = ROOT / "reports" / "cpu-study"
-CHEAP = "runs/arrhythmia/mlp_tab-shrink8/dense/seed0/evaluation.json"
+CHEAP = "runs/blood-transfusion/mlp_tab-shrink8/dense/seed0/evaluation.json"
 
 
 def test_tables_and_claims_are_those_of_the_rows(tmp_path):
@@ -82,7 +83,10 @@ def test_the_small_dense_network_is_as_large_as_a_subnetwork():
 
 
 def test_a_cheap_run_made_again_gives_the_published_scores(mirror, workdir):
-    """To the bit on the same machine and versions, else within three spreads of its seeds."""
+    """To the bit on the same machine and versions, else within three spreads of seeds.
+
+    Another CPU rounds otherwise, and after thousands of steps that is as good as another seed.
+    """
     root = "results/cpu-study"
     changes = ("--config", f"data={{mirror: {mirror}}}")
     workdir.run("--configfile", "config/cpu-study.yaml", *changes, "--", f"{root}/{CHEAP}")
@@ -91,9 +95,20 @@ def test_a_cheap_run_made_again_gives_the_published_scores(mirror, workdir):
         published = json.load(tar.extractfile(CHEAP))
     if again["environment"] == published["environment"]:
         assert again["metrics"] == published["metrics"]
-    rows = read_rows(STUDY / "runs.csv")
-    same = [r for r in rows if (r["dataset"], r["method"]) == ("arrhythmia", "dense_small")]
-    assert len(same) == 3
     for metric, value in published["metrics"].items():
-        spread = stdev([row[metric] for row in same])
-        assert again["metrics"][metric] == pytest.approx(value, abs=max(3 * spread, 1e-9)), metric
+        tolerance = 3 * sqrt(2) * pooled_spread(metric)  # of a difference between two runs
+        assert again["metrics"][metric] == pytest.approx(value, abs=tolerance), metric
+
+
+def pooled_spread(metric: str) -> float:
+    """The spread over seeds that the methods on the cheap run's data set have in common.
+
+    Of a method alone it is estimated from three seeds, and off by a factor of two as often as not.
+    """
+    seeds: dict[str, list[float]] = {}
+    for row in read_rows(STUDY / "runs.csv"):
+        if row["dataset"] == CHEAP.split("/")[1] and row["stage"] in ("dense", "subnetwork"):
+            seeds.setdefault(row["method"], []).append(row[metric])
+    variances = [variance(values) for values in seeds.values() if len(values) == 3]
+    assert len(variances) > 10
+    return sqrt(fmean(variances))
