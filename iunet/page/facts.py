@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import subprocess
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -60,19 +61,27 @@ def newest(paths: Iterable[str | Path]) -> str | None:
 
 
 def environments(evaluations: Iterable[dict[str, Any]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Devices and versions over all runs; where they differ, all of them are listed."""
-    machine: dict[str, set[str]] = {}
-    versions: dict[str, set[str]] = {}
+    """Devices and versions over all runs; where they differ, each with the runs that it made."""
+    machine: dict[str, Counter[str]] = {}
+    versions: dict[str, Counter[str]] = {}
     for evaluation in evaluations:
         environment = evaluation.get("environment", {})
         for key in ("device", "device_type", "cpu", "threads", "platform"):
             if key in environment:
-                machine.setdefault(key.replace("_", " "), set()).add(str(environment[key]))
+                machine.setdefault(key.replace("_", " "), Counter())[str(environment[key])] += 1
         for package, version in environment.get("versions", {}).items():
-            versions.setdefault(package, set()).add(str(version))
+            versions.setdefault(package, Counter())[str(version)] += 1
     return tuple(
-        {key: ", ".join(sorted(found)) for key, found in sorted(facts.items())}
+        {key: _with_runs(found) for key, found in sorted(facts.items())}
         for facts in (machine, versions)
+    )
+
+
+def _with_runs(found: Counter[str]) -> str:
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(
+        f"{value} ({runs} run{'s' * (runs > 1)})" for value, runs in sorted(found.items())
     )
 
 

@@ -16,20 +16,22 @@ from typing import Any
 from iunet.errors import UserError
 from iunet.page.facts import git_state
 from iunet.study import real_size
-from iunet.study.archive import unpack
+from iunet.study.archive import put_back, unpack
 from iunet.study.overlays import OVERLAY, PROJECT, SIZE_OVERLAY, read_config
 from iunet.study.publish import publish, refresh
 
 PUBLISHED = PROJECT / "reports" / "cpu-study"
+ARCHIVE = PUBLISHED / "reports.tar.xz"
 FRONT_PAGE = PROJECT / "README.md"
 BEFORE = "more_images"  # the part before which the network at its real size runs
+DRAWN = "figure4"  # from weights, which are not published: a clone trains its supernets again
 
 
 def parts_of(config: dict[str, Any]) -> list[str]:
-    """In the order in which they run: the experiments, and the network at its real size."""
+    """In the order in which they run: the experiments, the real size, what is drawn of weights."""
     names = list(config["experiments"])
     at = names.index(BEFORE)
-    return [*names[:at], real_size.NAME, *names[at:]]
+    return [*names[:at], real_size.NAME, *names[at:], DRAWN]
 
 
 def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
@@ -38,10 +40,9 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
     for part in arguments.parts:
         if part not in known:
             raise UserError(f"The study has no part '{part}'. Its parts are: {', '.join(known)}.")
-    archive = PUBLISHED / "reports.tar.xz"
-    if archive.exists() and not arguments.afresh:
-        new = unpack(archive, PROJECT / config["results"])
-        print(f"==> {new} reports of finished runs from {archive}")
+    if ARCHIVE.exists() and not arguments.afresh:
+        new = unpack(ARCHIVE, PROJECT / config["results"])
+        print(f"==> {new} reports of finished runs from {ARCHIVE}")
     failed = []
     for part in arguments.parts or known:
         if part == real_size.NAME:
@@ -49,6 +50,8 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
             published = (PUBLISHED / f"{part}.json").exists() and not arguments.afresh
             table = f"{read_config(*overlays)['results']}/{real_size.TABLE}.json"
             targets = [] if published else [table]
+        elif part == DRAWN:
+            overlays, targets = [OVERLAY], [f"{config['results']}/figures/{DRAWN}.png"]
         else:
             overlays, targets = [OVERLAY], unfinished(config, part)
         print(f"==> {part}: {len(targets)} results to make", flush=True)
@@ -99,6 +102,8 @@ def main() -> int:
     if arguments.command == "run":
         return run(config, arguments)
     if arguments.command == "publish":
+        if ARCHIVE.exists() and (old := put_back(ARCHIVE, PROJECT / config["results"])):
+            print(f"==> {old} reports behind published results put back as they were")
         if status := snakemake(arguments, [OVERLAY]):
             return status
         size = read_config(OVERLAY, SIZE_OVERLAY)

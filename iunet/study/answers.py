@@ -154,6 +154,24 @@ def cut_off_sets(
     return [dataset for dataset in among if dataset in found]
 
 
+def other_processors(
+    rows: list[Row], kind: str, methods: tuple[str, str], among: list[str]
+) -> list[str]:
+    """The data sets on which the two methods did not run on the same processors.
+
+    There a seed has the same initial weights and batches for both, but roundings of its own. The
+    oldest reports do not say where they were made: they count as made wherever the others were.
+    """
+    used: dict[tuple[str, str], set[str]] = {}
+    for row in shown(rows, kind):
+        if row["processor"]:
+            used.setdefault((row["dataset"], row["method"]), set()).add(row["processor"])
+    both = ([used.get((dataset, method)) for method in methods] for dataset in among)
+    return [
+        d for d, (one, other) in zip(among, both, strict=True) if one and other and one != other
+    ]
+
+
 def answers(rows: list[Row]) -> list[dict[str, Any]]:
     """Every question on every kind of data that was run."""
     found = []
@@ -168,6 +186,9 @@ def answers(rows: list[Row]) -> list[dict[str, Any]]:
                         f"{method_label(question.theirs)}",
                         "effect": difference,
                         "cut_off": cut_off_sets(
+                            rows, kind, (question.ours, question.theirs), difference.datasets
+                        ),
+                        "other_processors": other_processors(
                             rows, kind, (question.ours, question.theirs), difference.datasets
                         ),
                         "verdict": word(difference),

@@ -20,6 +20,7 @@ from iunet.errors import UserError, one_line
 
 FOLDERS = ("runs", "splits", "data", "benchmarks")
 ENDINGS = {".json", ".csv", ".tsv"}
+EVALUATION = "evaluation.json"  # of any network, in its folder
 
 
 def pack(results: Path, archive: Path) -> int:
@@ -41,6 +42,47 @@ def pack(results: Path, archive: Path) -> int:
             entry.size, entry.mode = len(content), 0o644
             tar.addfile(entry, io.BytesIO(content))
     return len(files)
+
+
+def put_back(archive: Path, results: Path) -> int:
+    """Published reports that were made again behind a published result, put back; their number.
+
+    A new control needs the weights of a supernet of which only the report is published, so the
+    supernet is trained again. Another processor rounds otherwise and gives another network: then
+    its report, and that of its mask, would stand beside scores that are not theirs. They are put
+    back wherever the evaluation is still the published one. Their times stay, so that Snakemake
+    makes nothing again because of them.
+    """
+    try:
+        with tarfile.open(archive, "r:xz") as tar:
+            published = {
+                Path(entry.name): tar.extractfile(entry).read()
+                for entry in tar.getmembers()
+                if entry.isfile() and entry.name.startswith("runs/")
+            }
+    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        raise UserError(f"{archive} cannot be read ({one_line(error)}).") from error
+    behind = {
+        folder
+        for path, content in published.items()
+        if path.name == EVALUATION and _content(results / path) == content
+        for folder in (path.parent, path.parent.parent)  # of the mask, and of its supernet
+    }
+    changed = [
+        path
+        for path, content in published.items()
+        if path.parent in behind and _content(results / path) not in (None, content)
+    ]
+    for path in changed:
+        times = (results / path).stat()
+        with atomic_path(results / path) as temporary:
+            temporary.write_bytes(published[path])
+            os.utime(temporary, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return len(changed)
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def unpack(archive: Path, results: Path) -> int:

@@ -24,7 +24,10 @@ SECTIONS = ("consistency", "trained_consistency")
 FIRST_LAYER = ("measure", "value", "shuffled", "ratio", "units", "left_out", "wide_features")
 LAYERS = ("weight", "shape", "kept", "dead_units")  # of a mask; densities follow
 SECONDS = ("supernet", "finetune", "decoder", "refit", "study")
-TEXTS = ("dataset", "network", "method", "stage", "supernet", "cut", "failed", "subset", "id")
+TEXTS = (
+    *("dataset", "network", "method", "stage", "supernet", "cut"),
+    *("failed", "subset", "processor", "id"),
+)
 YES, NO = "yes", "no"
 COLUMNS = [
     *("dataset", "network", "method", "seed", "stage", "supernet", "cut", "ratio"),
@@ -41,6 +44,7 @@ COLUMNS = [
     "trials_failed",
     "best_trial",
     "subset",
+    "processor",
     "id",
 ]
 
@@ -77,6 +81,7 @@ def row_of(request: dict[str, Any]) -> dict[str, Any]:
         row["best_trial"] = study["best"]["number"] + 1
     subset = read_json(files["split"])["provenance"].get("subset") if "split" in files else None
     row["subset"] = json.dumps(subset) if subset else None
+    row["processor"] = _processor(report)
     row["id"] = (read_provenance(files["evaluation"]) or {}).get("id")
     if unknown := set(row) - set(COLUMNS):
         raise UserError(
@@ -84,6 +89,12 @@ def row_of(request: dict[str, Any]) -> dict[str, Any]:
             "no column."
         )
     return row
+
+
+def _processor(report: dict[str, Any]) -> str | None:
+    """What computed a network's scores: bits repeat on the same one only."""
+    environment = report.get("environment") or {}
+    return environment.get("cpu" if environment.get("device_type") == "cpu" else "device")
 
 
 def _chosen(request: dict[str, Any]) -> str | None:

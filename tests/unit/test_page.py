@@ -365,7 +365,8 @@ def test_facts_from_git_benchmarks_and_evaluations(tmp_path):
         "supernet": {"jobs": 2, "seconds": 3.5},
     }
     runs = [{"environment": {"device": d, "versions": {"torch": "2.13.0"}}} for d in ("b", "a")]
-    assert environments(runs) == ({"device": "a, b"}, {"torch": "2.13.0"})
+    several = {"device": "a (1 run); b (2 runs)"}
+    assert environments([*runs, runs[0]]) == (several, {"torch": "2.13.0"})
     assert newest([]) is None
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", newest([path]))
     assert budgets({"tuning": {"xgb": {"trials": 3, "per": "study"}, "seeds": 1}}) == {

@@ -11,7 +11,7 @@ import pytest
 
 from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
-from iunet.study.archive import pack, unpack
+from iunet.study.archive import pack, put_back, unpack
 from iunet.study.findings import findings
 from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
@@ -160,6 +160,16 @@ def test_the_picture_has_every_method_beside_iunet(tmp_path):
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
+def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
+    rows = [r | {"processor": "one"} for r in study(3.0)]
+    assert "two CPUs" not in answers_text(rows)
+    for changed in rows:
+        if changed["dataset"] in "abc" and changed["method"] == "iunet":
+            changed["processor"] = None if changed["dataset"] == "c" else "another"
+    assert answers(rows)[0]["other_processors"] == ["a", "b"]
+    assert "]; on two CPUs: 2" in answers_text(rows)
+
+
 # ---- the archive
 
 
@@ -183,6 +193,33 @@ def test_reports_come_back_as_they_were_and_replace_nothing(tmp_path):
     again.write_text("newer")
     assert unpack(archive, other) == 0 and again.read_text() == "newer"
     assert not (other / "runs/a/weights.safetensors").exists()
+
+
+def test_reports_behind_a_published_result_are_put_back(tmp_path):
+    """Supernet and mask were made again for a control, on a processor that rounds otherwise."""
+    results, archive = tmp_path / "results", tmp_path / "reports.tar.xz"
+    run = results / "runs/wine/mlp_tab/kappa1-sup/seed0"
+    names = ("supernet.json", "ratio8/mask.json", "ratio8/evaluation.json")
+    own = ("ratio4/mask.json", "ratio4/evaluation.json", "../../choice-omp.json")
+    for name in (*names, *own):
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text(f"published {name}")
+    pack(results, archive)
+    assert put_back(archive, results) == 0
+    for name in (*names[:2], *own, "ratio8-random/mask.json"):
+        (run / name).parent.mkdir(exist_ok=True)
+        (run / name).write_text("made again")
+        os.utime(run / name, (1000, 1000))
+    assert put_back(archive, results) == 2
+    assert [(run / name).read_text() for name in names] == [f"published {name}" for name in names]
+    assert (run / names[0]).stat().st_mtime == 1000
+    # What was evaluated again stands on the reports that were made with it; a choice comes later.
+    for name in (*own, "ratio8-random/mask.json"):
+        assert (run / name).read_text() == "made again", name
+    assert put_back(archive, results) == 0
+    (run / "ratio8/evaluation.json").write_text("evaluated again")
+    (run / "supernet.json").write_text("made again")
+    assert put_back(archive, results) == 0
 
 
 def test_nothing_is_unpacked_outside(tmp_path):
