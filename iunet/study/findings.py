@@ -26,17 +26,10 @@ WORDS = {  # of the answer to "is it better?"
     "no, worse": "worse than",
     "open": "not shown to be better or worse than",
 }
-RIVALS = {  # ablations and controls: what of IUNET makes the difference?
-    "iunet_no_pis": "itself without PIS",
-    "iunet_no_prune": "its own supernet without pruning",
-    "ilo_lr16": "ILO with 16 times larger steps in place of PIS",
-    "omp_lr16": "OMP with 16 times larger steps",
-    "iunet_shuffled": "its own mask shuffled within layers",
-    "omp_relative": "OMP with the relative score",
-}
-ASKED = {  # in the head of the second finding
+ASKED = {  # of IUNET less a control: what of it makes the difference?
     "iunet_no_pis": "Is PIS needed?",
-    "ilo_lr16": "Is it more than a larger step?",
+    "ilo_lr16": "Is it more than a 16 times larger step?",
+    "iunet_no_ilo": "Is ILO needed?",
     "iunet_no_prune": "Is pruning needed?",
     "iunet_shuffled": "Is the mask more than the densities of its layers?",
 }
@@ -51,22 +44,36 @@ def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
     return list(filter(None, (against_rivals(rows), second, metric_of_table7(rows))))
 
 
+def conditions(rows: list[Row]) -> str | None:
+    """What the points of all findings are of, if nothing else stands beside them."""
+    found = [
+        f"{metric} on {name} ({over(most, name)}{scale(rows, most)})"
+        for kind, (name, metric) in KINDS.items()
+        if (most := _widest(rows, kind))
+    ]
+    return f"Points are of test {' and of test '.join(found)}." if found else None
+
+
+def _widest(rows: list[Row], kind: str) -> Effect | None:
+    """The comparison on the most data sets."""
+    rivals = (compare(rows, kind, "iunet", rival) for rival in ("omp", "dense", *ASKED))
+    return max(filter(None, rivals), key=lambda e: len(e.datasets), default=None)
+
+
 def against_rivals(rows: list[Row]) -> str | None:
     heads, sentences = [], []
-    for kind, (name, metric) in KINDS.items():
+    for kind, (name, _) in KINDS.items():
         omp, dense = (compare(rows, kind, "iunet", rival) for rival in ("omp", "dense"))
         if omp is None or dense is None:
             continue
         again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
         narrow = narrowly(rows, kind, "omp", omp)
         heads.append(f"On {name} IUNET is {narrow}{beside(omp)} OMP and {again}the dense network.")
-        where = over(omp, name) if omp.datasets == dense.datasets else over(omp, name, dense)
+        more = without_the_largest(rows, kind, omp) + _at_chosen(rows, kind, omp)
         sentences.append(
-            f"On {name} IUNET − OMP is {points(omp)} of {metric}{_at_chosen(rows, kind, omp)}, "
-            f"IUNET − dense {points(dense)} ({where}{scale(rows, omp)})."
+            f"On {name} IUNET − OMP is {points(omp)}{_where(rows, kind, omp)}{more}, "
+            f"IUNET − dense {points(dense)}{_where(rows, kind, dense)}."
         )
-        if len(omp.datasets) > 2:
-            sentences.append(without_the_largest(rows, kind, omp))
     return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
 
 
@@ -97,61 +104,36 @@ def scale(rows: list[Row], found: Effect) -> str:
 
 
 def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str:
-    """How much of the difference one data set makes, and what remains without it."""
+    """How much of the difference one of several data sets makes, and what remains without it."""
+    if len(found.datasets) < 3:
+        return ""
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
     others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
-    same = "still" if word(others) == word(found) else "then"
-    return (
-        f"On {most} alone it is {each[most]:+.1f}; without it {points(others)}, {same} "
-        f"{beside(others)} OMP."
-    )
+    return f" ({each[most]:+.1f} on {most}; without it {points(others)})"
 
 
 def what_makes_it(rows: list[Row]) -> str | None:
-    found = {
-        kind: {rival: e for rival in RIVALS if (e := compare(rows, kind, "iunet", rival))}
-        for kind in KINDS
-    }
-    heads = [text for rival in ASKED if (text := _asked(rows, found, rival))]
-    sentences = [
-        _beside_controls(rows, kind, of_kind) for kind, of_kind in found.items() if of_kind
-    ]
-    return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
+    """Each question, and its answer on each kind of data."""
+    found = []
+    for rival, question in ASKED.items():
+        said = [
+            f"on {name} {narrowly(rows, kind, rival, effect)}{word(effect)} "
+            f"({points(effect)}{_where(rows, kind, effect)})"
+            for kind, (name, _) in KINDS.items()
+            if (effect := compare(rows, kind, "iunet", rival))
+        ]
+        if said:
+            answer = ", ".join(said)
+            found.append(f"**{question}** {answer[0].upper()}{answer[1:]}.")
+    return " ".join(found) or None
 
 
-def _asked(rows: list[Row], found: dict[str, dict[str, Effect]], rival: str) -> str | None:
-    """The question, and its answer on each kind of data: those together that have the same."""
-    kinds: dict[str, list[str]] = {}
-    for kind, of_kind in found.items():
-        if effect := of_kind.get(rival):
-            answer = narrowly(rows, kind, rival, effect) + word(effect)
-            kinds.setdefault(answer, []).append(KINDS[kind][0])
-    said = ", ".join(f"on {' and '.join(names)} {answer}" for answer, names in kinds.items())
-    return f"{ASKED[rival]} {said[0].upper()}{said[1:]}." if said else None
-
-
-def _beside_controls(rows: list[Row], kind: str, found: dict[str, Effect]) -> str:
-    """IUNET beside its controls, those together of which the same can be said."""
-    name, metric = KINDS[kind]
-    groups: dict[str, list[str]] = {}
-    for rival, effect in found.items():
-        groups.setdefault(beside(effect), []).append(rival)
-    said = "; ".join(
-        f"{words} {', '.join(RIVALS[rival] for rival in rivals)} "
-        f"({_range([found[rival] for rival in rivals], name)})"
-        for words, rivals in groups.items()
-    )
-    most = max(found.values(), key=lambda e: len(e.datasets))
-    return f"On {name} ({metric}{scale(rows, most)}) IUNET is {said}."
-
-
-def _range(effects: list[Effect], name: str) -> str:
-    """One difference with its interval, of several the smallest and the largest; and on what."""
-    means = [effect.mean for effect in effects]
-    text = f"{min(means):+.1f} to {max(means):+.1f} points"
-    where = dict.fromkeys(over(effect, name) for effect in effects)
-    return f"{text if len(effects) > 1 else points(effects[0])}; {' and '.join(where)}"
+def _where(rows: list[Row], kind: str, found: Effect) -> str:
+    """Said of a comparison on other data sets than those of `conditions`."""
+    most = _widest(rows, kind)
+    same = (found.datasets, found.seeds) == (most.datasets, most.seeds)
+    return "" if same else f"; {over(found, KINDS[kind][0])}"
 
 
 def metric_of_table7(rows: list[Row]) -> str | None:
@@ -168,10 +150,9 @@ def metric_of_table7(rows: list[Row]) -> str | None:
         f"equally frequent classes, {counts['attainable_as_mean']} of "
         f"{counts['equal_class_cells']} cells are values that a balanced accuracy can take; "
         f"{counts['majority']} of {counts['cells']} equal the majority's share of the test set. "
-        f"Of {len(cells)} cells that we ran ({sets} tables), {near} lie nearer to our swapped "
-        "balanced accuracy (labels and predictions exchanged in the call) than to our balanced "
-        f"accuracy. That alone is weak: only {between} lie between the two, and {nearest} lie "
-        "nearest to our plain accuracy."
+        f"Of {len(cells)} cells that we ran ({sets} tables), {near} lie nearer to our balanced "
+        "accuracy with labels and predictions swapped than to the right one: weak evidence, since "
+        f"only {between} lie between the two, and {nearest} lie nearest to our plain accuracy."
     )
 
 
@@ -187,8 +168,7 @@ def points(found: Effect) -> str:
     return f"{found.mean:+.1f} points{interval}"
 
 
-def over(found: Effect, name: str, other: Effect | None = None) -> str:
+def over(found: Effect, name: str) -> str:
     sets = len(found.datasets)
     which = f"{sets} {name}" if sets > 1 else dataset_label(found.datasets[0])
-    more = f" and {len(other.datasets)}" if other else ""
-    return f"{which}{more}, {found.seeds} seed{'s' * (found.seeds != 1)}"
+    return f"{which}, {found.seeds} seed{'s' * (found.seeds != 1)}"

@@ -15,7 +15,7 @@ from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.study.archive import pack
-from iunet.study.findings import findings
+from iunet.study.findings import conditions, findings
 from iunet.study.picture import draw
 from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
@@ -71,7 +71,8 @@ def made_parts(folder: Path, front_page: Path) -> dict[Path, dict[str, str]]:
     rows = read_rows(folder / "runs.csv")
     claims = read_json(folder / "tables" / "claims.json")
     lines = findings(rows, real_size_sentence(folder))
-    found = {"findings": "\n".join(f"{i}. {line}" for i, line in enumerate(lines, start=1))}
+    numbered = [f"{i}. {line}" for i, line in enumerate(lines, start=1)]
+    found = {"findings": "\n".join([*numbered, "", conditions(rows) or ""]).strip()}
     return {
         front_page: found,
         folder / "README.md": found

@@ -23,6 +23,7 @@ NAME = "real_size"
 NETWORK, DATASET = "mlp_vis", "CIFAR10"
 LEAST = 0.001  # per cent
 INITS = ("torch_default", "he_normal")
+CUT_OFF = "**cut off**"
 NOT_RUN = "The network at its real size was not run yet."
 
 
@@ -69,14 +70,14 @@ def real_size_sentence(folder: Path) -> str | None:
         return None
     config = read_config(OVERLAY, SIZE_OVERLAY)
     kept = [
-        f"{method} {_thinnest(cells.get(f'ratio{FIXED_RATIO}'))}"
+        f"{method} {_thinnest(cells.get(f'ratio{FIXED_RATIO}')).partition(' (')[0]}"
         for method, cells in _by_method(read_document(path)).items()
     ]
+    each = ", ".join(kept).replace(CUT_OFF, "nothing")
     return (
-        f"At its real size (α = {config['networks'][NETWORK]['alpha']}, "
-        f"{config['train']['supernet']['epochs']} epochs, {_seeds(config)}) the thinnest layer of "
-        f"{network_label(NETWORK)} keeps at r = {FIXED_RATIO} (its number in brackets): "
-        f"{', '.join(kept)}."
+        f"**At its real size** (α = {config['networks'][NETWORK]['alpha']}, "
+        f"{config['train']['supernet']['epochs']} epochs, {_seeds(config)}) "
+        f"{network_label(NETWORK)} keeps at r = {FIXED_RATIO} of its thinnest layer: {each}."
     )
 
 
@@ -114,6 +115,6 @@ def _thinnest(cells: dict[str, Cell] | None) -> str:
 def _text(density: float, layer: int) -> str:
     """A density in per cent, with the number of its layer; a layer at 0 is cut off."""
     if not density:
-        return f"**cut off** ({layer})"
+        return f"{CUT_OFF} ({layer})"
     percent = 100 * density
     return f"{percent:.2g} % ({layer})" if percent >= LEAST else f"< {LEAST} % ({layer})"

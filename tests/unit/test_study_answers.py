@@ -12,7 +12,7 @@ import pytest
 from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
 from iunet.study.archive import pack, put_back, unpack
-from iunet.study.findings import findings
+from iunet.study.findings import conditions, findings
 from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
 from iunet.study.publish import with_blocks
@@ -267,7 +267,7 @@ def test_findings_follow_from_the_intervals():
 
     (better,) = said(5.0)
     assert better.startswith("**On tables IUNET is better than OMP and the dense network.**")
-    assert "+5.0 points [" in better and "6 tables, 3 seeds)" in better
+    assert "IUNET − OMP is +5.0 points [" in better and "without it +5.0 points [" in better
     assert "worse than OMP" in said(-5.0)[0]
     assert "not better, by a point, than OMP" in said(0.3)[0]
 
@@ -285,22 +285,23 @@ def test_the_finding_on_controls_names_every_kind_of_data():
     image = [r | facts | {"subset": "{}"} for r in rows[:12]]
     (text,) = findings(rows + image, "At its real size it is cut off.")
     assert text.startswith(
-        "**Is PIS needed? On tables and images yes. "
-        "Is it more than a larger step? On tables and images yes.** "
-        "On tables (balanced accuracy) IUNET is better than itself without PIS, "
-        "ILO with 16 times larger steps in place of PIS (+3.0 to +4.0 points; 6 tables, 3 seeds); "
-        "worse than OMP with 16 times larger steps (-2.0 points ["
+        "**Is PIS needed?** On tables yes (+4.0 points [+4.0, +4.0]), on images yes (+4.0 points ["
     )
-    assert "On images (accuracy; a CPU-scale study" in text
-    assert "interval over seeds only) IUNET is better than itself" in text
-    assert text.endswith("]; CIFAR10, 3 seeds). At its real size it is cut off.")
+    assert "**Is it more than a 16 times larger step?** On tables yes (+3.0 points [" in text
+    assert text.endswith("). At its real size it is cut off.")
     assert "On images" not in findings(rows)[0]
     fewer = [r for r in rows if r["method"] != "iunet_no_pis" or r["dataset"] in "abc"]
-    assert "+4.0 points; 3 tables, 3 seeds and 6 tables, 3 seeds)" in findings(fewer)[0]
+    assert "(+4.0 points [+4.0, +4.0]; 3 tables, 3 seeds)" in findings(fewer)[0]
+    assert "(+3.0 points [+3.0, +3.0])" in findings(fewer)[0]
     without = [r for r in rows if r["method"] in ("iunet", "ilo_lr16")]
     worse = [r | {"test_accuracy": 10.0} if r["method"] == "iunet" else r for r in image]
     (text,) = findings(without + worse)
-    assert "larger step? On tables yes, on images no, worse.** " in text
+    assert "larger step?** On tables yes (" in text and "on images no, worse (-" in text
+    assert conditions(rows + image) == (
+        "Points are of test balanced accuracy on tables (6 tables, 3 seeds) and of test accuracy "
+        "on images (CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights, "
+        "r = 8; interval over seeds only)."
+    )
 
 
 def test_a_gain_below_a_point_is_not_called_unknown():
@@ -325,14 +326,14 @@ def test_findings_on_images_name_their_scale():
     ]
     (text,) = findings(rows)
     assert text.startswith("**On images IUNET is better than OMP and worse than the dense network")
-    assert "(CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights" in text
-    assert text.endswith("r = 8; interval over seeds only).")
+    said = "(CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights, r = 8; "
+    assert conditions(rows).endswith(f"on images {said}interval over seeds only).")
     other = [r | {"chosen": "no"} if r["method"] == "omp" else r for r in rows]
     chosen = {"ratio": 2, "chosen": "yes"}
     other += [
         r | chosen | {"test_accuracy": 42 + 0.1 * r["seed"]} for r in rows if r["method"] == "omp"
     ]
-    said = "+5.0 points [+5.0, +5.0] of accuracy (+3.0 points [+3.0, +3.0] if each stands at the"
+    said = "+5.0 points [+5.0, +5.0] (+3.0 points [+3.0, +3.0] if each stands at the"
     assert said in findings(other)[0]
     one = [r for r in rows if r["seed"] == 0]
     assert "not shown to be better or worse than OMP" in findings(one)[0]  # no interval
