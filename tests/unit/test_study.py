@@ -188,6 +188,15 @@ def test_a_trial_that_kills_its_worker_twice_is_given_up(tmp_path):
     ]
 
 
+@pytest.fixture
+def interruptible():
+    """A shell's job in the background ignores SIGINT, and so would these tests in it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ends_by", [signal.SIGTERM, signal.SIGINT])
 def test_ends_by_sigterm_are_no_kills(tmp_path, ends_by):
     """So end the time limits of schedulers. One kill before and one after are two kills."""

@@ -1,0 +1,66 @@
+"""How far the same runs differ between two processors, beside how far seeds differ.
+
+Reads two runs.csv (`snakemake results/runs.csv`, or a study's), compares the rows that are in both
+but were made on different processors. Equal weights and batches, other roundings: if those did not
+matter, differences would be 0; if they make another network of it, as large as between two seeds.
+
+    python benchmarks/two_processors.py reports/cpu-study/runs.csv other/runs.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from math import sqrt
+from statistics import fmean, variance
+
+from iunet.runs.settings import network_kind
+from iunet.study.answers import SCORE
+from iunet.study.requests import KEY
+from iunet.study.rows import read_rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("one")
+    parser.add_argument("other")
+    arguments = parser.parse_args()
+    one, other = (
+        {tuple(row[k] for k in KEY): row for row in read_rows(path) if row["stage"] != "tuned"}
+        for path in (arguments.one, arguments.other)
+    )
+    pairs = [
+        (one[key], other[key])
+        for key in one
+        if key in other and one[key]["processor"] != other[key]["processor"]
+    ]
+    if not pairs:
+        raise SystemExit("No run is in both files with different processors.")
+    by_method = defaultdict(list)
+    for pair in pairs:
+        by_method[pair[0]["method"]].append(pair)
+    print(f"{pairs[0][0]['processor']} → {pairs[0][1]['processor']}, points of the test score")
+    print(f"{'method':20}{'runs':>6}{'mean':>8}{'r.m.s.':>8}{'of two seeds':>14}")
+    for method, found in {**by_method, "all": pairs}.items():
+        differences = [score(b) - score(a) for a, b in found]
+        typical = sqrt(fmean(d**2 for d in differences))
+        print(
+            f"{method:20}{len(found):6}{fmean(differences):+8.2f}{typical:8.2f}"
+            f"{between_seeds([a for a, _ in found]):14.2f}"
+        )
+
+
+def score(row: dict) -> float:
+    return row[SCORE[network_kind(row["network"])]]
+
+
+def between_seeds(rows: list[dict]) -> float:
+    """The r.m.s. difference of two seeds of the same method on the same data set."""
+    seeds = defaultdict(list)
+    for row in rows:
+        seeds[row["dataset"], row["network"], row["method"], row["cut"]].append(score(row))
+    return sqrt(2 * fmean(variance(values) for values in seeds.values() if len(values) > 1))
+
+
+if __name__ == "__main__":
+    main()
