@@ -50,6 +50,8 @@ PACKAGES_OF_PLUMBING = (
     "iunet.training.support",
 )
 
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # of statements, in Python's grammar
+
 
 def is_plumbing(module: str) -> bool:
     inside = any(module.startswith(f"{package}.") for package in PACKAGES_OF_PLUMBING)
@@ -104,17 +106,11 @@ def imports_of(path: Path) -> frozenset[str]:
 @functools.cache
 def _imports_of_text(source: str) -> frozenset[str]:
     names: set[str] = set()
-    todo: list[ast.AST] = [ast.parse(source)]
-    while todo:
-        node = todo.pop()
+    for node in _statements(source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            todo.extend(node.orelse)
-        else:
-            todo.extend(ast.iter_child_nodes(node))
     ours = {name for name in names if name.split(".")[0] == "iunet"}
     return frozenset(name for name in ours if _path(name).is_file())
 
@@ -131,9 +127,27 @@ def _essence(source: str) -> str:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
     holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(source):
         if isinstance(node, holders) and ast.get_docstring(node, clean=False) is not None:
             docstring = node.body[0]
             for row in range(docstring.lineno - 1, docstring.end_lineno):
                 lines[row] = ""
     return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+@functools.cache
+def _statements(source: str) -> list[ast.AST]:
+    """The module and its statements at any depth, but not what is for type checking alone.
+
+    Expressions, nine nodes of ten, are not walked: this is done for every module at each start.
+    """
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = [ast.parse(source)]
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        checks_types = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for field in BLOCKS:
+            if not (checks_types and field == "body"):
+                todo.extend(getattr(node, field, ()))
+    return found
