@@ -80,7 +80,7 @@ def sample(
 ) -> Sample:
     """A method's score by data set and seed; on the main network of the kind."""
     found: Sample = {}
-    for row in _of_method(shown(rows, kind, at_chosen), kind, method):
+    for row in shown(_of_method(rows, kind, method), kind, at_chosen):
         value = row[column or SCORE[kind]]
         if row["failed"] is None and value is not None:
             found.setdefault(row["dataset"], {})[row["seed"]] = value
