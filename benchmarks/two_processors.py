@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from math import sqrt
+from math import nan, sqrt
 from statistics import fmean, variance
 
 from iunet.runs.settings import network_kind
 from iunet.study.answers import SCORE
-from iunet.study.requests import KEY
 from iunet.study.rows import read_rows
+
+RUN = ("dataset", "network", "supernet", "cut", "seed")  # methods may share one
 
 
 def main() -> None:
@@ -26,7 +27,11 @@ def main() -> None:
     parser.add_argument("other")
     arguments = parser.parse_args()
     one, other = (
-        {tuple(row[k] for k in KEY): row for row in read_rows(path) if row["stage"] != "tuned"}
+        {
+            tuple(row[key] for key in RUN): row
+            for row in read_rows(path)
+            if row["stage"] != "tuned" and not row["failed"]
+        }
         for path in (arguments.one, arguments.other)
     )
     pairs = [
@@ -36,16 +41,16 @@ def main() -> None:
     ]
     if not pairs:
         raise SystemExit("No run is in both files with different processors.")
-    by_method = defaultdict(list)
+    by_run = defaultdict(list)
     for pair in pairs:
-        by_method[pair[0]["method"]].append(pair)
+        by_run[" ".join(filter(None, (pair[0]["supernet"], pair[0]["cut"])))].append(pair)
     print(f"{pairs[0][0]['processor']} → {pairs[0][1]['processor']}, points of the test score")
-    print(f"{'method':20}{'runs':>6}{'mean':>8}{'r.m.s.':>8}{'of two seeds':>14}")
-    for method, found in {**by_method, "all": pairs}.items():
+    print(f"{'':32}{'runs':>6}{'mean':>8}{'r.m.s.':>8}{'of two seeds':>14}")
+    for name, found in {**by_run, "all": pairs}.items():
         differences = [score(b) - score(a) for a, b in found]
         typical = sqrt(fmean(d**2 for d in differences))
         print(
-            f"{method:20}{len(found):6}{fmean(differences):+8.2f}{typical:8.2f}"
+            f"{name:32}{len(found):6}{fmean(differences):+8.2f}{typical:8.2f}"
             f"{between_seeds([a for a, _ in found]):14.2f}"
         )
 
@@ -58,8 +63,9 @@ def between_seeds(rows: list[dict]) -> float:
     """The r.m.s. difference of two seeds of the same method on the same data set."""
     seeds = defaultdict(list)
     for row in rows:
-        seeds[row["dataset"], row["network"], row["method"], row["cut"]].append(score(row))
-    return sqrt(2 * fmean(variance(values) for values in seeds.values() if len(values) > 1))
+        seeds[*(row[key] for key in RUN[:-1])].append(score(row))
+    variances = [variance(values) for values in seeds.values() if len(values) > 1]
+    return sqrt(2 * fmean(variances)) if variances else nan
 
 
 if __name__ == "__main__":
