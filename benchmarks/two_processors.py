@@ -30,7 +30,7 @@ def main() -> None:
         {
             tuple(row[key] for key in RUN): row
             for row in read_rows(path)
-            if row["stage"] != "tuned" and not row["failed"]
+            if row["processor"] and not row["failed"]
         }
         for path in (arguments.one, arguments.other)
     )
@@ -44,7 +44,9 @@ def main() -> None:
     by_run = defaultdict(list)
     for pair in pairs:
         by_run[" ".join(filter(None, (pair[0]["supernet"], pair[0]["cut"])))].append(pair)
-    print(f"{pairs[0][0]['processor']} → {pairs[0][1]['processor']}, points of the test score")
+    for machines in sorted({f"{a['processor']} → {b['processor']}" for a, b in pairs}):
+        print(machines)
+    print("points of the test score of the second less the first")
     print(f"{'':32}{'runs':>6}{'mean':>8}{'r.m.s.':>8}{'of two seeds':>14}")
     for name, found in {**by_run, "all": pairs}.items():
         differences = [score(b) - score(a) for a, b in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.metadata
 import os
@@ -100,24 +99,12 @@ def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
     )
 
 
-def cpu_model() -> str:
-    facts = {}
-    with contextlib.suppress(OSError):  # Linux only
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition(":")
-            facts.setdefault(key.strip(), value.strip())
-    name = facts.get("model name") or platform.processor() or platform.machine()
-    numbers = [facts[key] for key in ("cpu family", "model") if key in facts]
-    return ", ".join([name, *([f"model {'/'.join(numbers)}"] if numbers else [])])
-
-
 def describe_machine(device: str, threads: int, *packages: str) -> dict[str, Any]:
     """Versions and hardware, for the report of a run that may not have torch."""
     versions = {name: importlib.metadata.version(name) for name in packages}
     return {
         "device": platform.machine(),
         "device_type": device,
-        "cpu": cpu_model(),
         "threads": threads,
         "versions": {"iunet": __version__, "python": platform.python_version(), **versions},
         "platform": sys.platform,

@@ -8,6 +8,7 @@ python -m iunet.study refresh                       the README's numbers again, 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from iunet.errors import UserError
 from iunet.page.facts import git_state
 from iunet.study import real_size
-from iunet.study.archive import put_back, unpack
+from iunet.study.archive import published_view, unpack
 from iunet.study.overlays import OVERLAY, PROJECT, SIZE_OVERLAY, read_config
 from iunet.study.publish import publish, refresh
 
@@ -24,14 +25,14 @@ PUBLISHED = PROJECT / "reports" / "cpu-study"
 ARCHIVE = PUBLISHED / "reports.tar.xz"
 FRONT_PAGE = PROJECT / "README.md"
 BEFORE = "more_images"  # the part before which the network at its real size runs
-DRAWN = "figure4"  # from weights, which are not published: a clone trains its supernets again
+DRAWN = ("figure3", "figure4")  # of more than reports: a clone may have to train supernets for them
 
 
 def parts_of(config: dict[str, Any]) -> list[str]:
     """In the order in which they run: the experiments, the real size, what is drawn of weights."""
     names = list(config["experiments"])
     at = names.index(BEFORE)
-    return [*names[:at], real_size.NAME, *names[at:], DRAWN]
+    return [*names[:at], real_size.NAME, *names[at:], *DRAWN]
 
 
 def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
@@ -50,8 +51,6 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
             published = (PUBLISHED / f"{part}.json").exists() and not arguments.afresh
             table = f"{read_config(*overlays)['results']}/{real_size.TABLE}.json"
             targets = [] if published else [table]
-        elif part == DRAWN:
-            overlays, targets = [OVERLAY], [f"{config['results']}/figures/{DRAWN}.png"]
         else:
             overlays, targets = [OVERLAY], unfinished(config, part)
         print(f"==> {part}: {len(targets)} results to make", flush=True)
@@ -63,27 +62,35 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
 
 
 def unfinished(config: dict[str, Any], part: str) -> list[str]:
-    """The results of a part that are not there yet.
+    """The results of a part that are not there yet; of a figure what it is drawn of.
 
     Only these are asked for: of a finished run a clone has the report, not its data and weights,
     and Snakemake would make those, and then the run again.
     """
     from iunet.data.registry import read_registry
+    from iunet.figures.catalog import figure_ask
     from iunet.runs.entries import Benchmark
     from iunet.tables.catalog import said_by_tables
 
     registry = read_registry(PROJECT / path for path in config["data"]["registry"])
     bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
-    results = [p for cell in bench.cells_of(f"experiments.{part}") for p in bench.results_of(cell)]
+    if part in DRAWN:
+        results = figure_ask(bench, part).inputs()
+    else:
+        cells = bench.cells_of(f"experiments.{part}")
+        results = [path for cell in cells for path in bench.results_of(cell)]
     return [path for path in dict.fromkeys(results) if not (PROJECT / path).exists()]
 
 
-def snakemake(arguments: argparse.Namespace, overlays: list[str], *more: str) -> int:
+def snakemake(
+    arguments: argparse.Namespace, overlays: list[str], *more: str, view: Path | None = None
+) -> int:
+    """Run the workflow; of a `view` of finished reports only make what is shown."""
     changes = [f"data={{mirror: {arguments.mirror}}}"] if arguments.mirror else []
     command = [Path(sys.executable).parent / "snakemake", "--cores", str(arguments.cores)]
-    if arguments.command == "publish":
-        # Of what is finished, whatever code has made it since: tables say so, nothing is trained.
-        changes.append("partial=true")
+    if view:
+        # Whatever code has made them since: tables say so, nothing is trained.
+        changes += ["partial=true", f"results={view.relative_to(PROJECT)}"]
         command += ["--allowed-rules", "table", "figure", "rows", "page", "all"]
     command += ["--configfile", *overlays, *(["--config", *changes] if changes else []), *more]
     return subprocess.run(command, cwd=PROJECT, check=False).returncode
@@ -102,13 +109,13 @@ def main() -> int:
     if arguments.command == "run":
         return run(config, arguments)
     if arguments.command == "publish":
-        if ARCHIVE.exists() and (old := put_back(ARCHIVE, PROJECT / config["results"])):
-            print(f"==> {old} reports behind published results put back as they were")
-        if status := snakemake(arguments, [OVERLAY]):
+        view, old = published_view(ARCHIVE, PROJECT / config["results"])
+        print(f"==> {old} reports stay as they are published, though they were made again")
+        if status := snakemake(arguments, [OVERLAY], view=view):
             return status
-        size = read_config(OVERLAY, SIZE_OVERLAY)
-        results, size_results = (PROJECT / c["results"] for c in (config, size))
-        publish(results, size_results, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
+        size_results = PROJECT / read_config(OVERLAY, SIZE_OVERLAY)["results"]
+        publish(view, size_results, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
+        shutil.rmtree(view)
     else:
         refresh(PUBLISHED, FRONT_PAGE)
     return 0

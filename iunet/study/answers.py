@@ -143,13 +143,14 @@ def _paired(
 
 
 def cut_off_sets(
-    rows: list[Row], kind: str, methods: tuple[str, ...], among: list[str]
+    rows: list[Row], kind: str, methods: tuple[str, str], among: list[str]
 ) -> list[str]:
     """The data sets on which some network of these methods has a layer without any weight."""
     found = {
         row["dataset"]
-        for row in shown(rows, kind)
-        if row["method"] in methods and row["disconnected"] == YES
+        for method in methods
+        for row in shown(_of_method(rows, kind, method), kind)
+        if row["disconnected"] == YES
     }
     return [dataset for dataset in among if dataset in found]
 
@@ -157,19 +158,21 @@ def cut_off_sets(
 def other_processors(
     rows: list[Row], kind: str, methods: tuple[str, str], among: list[str]
 ) -> list[str]:
-    """The data sets on which the two methods did not run on the same processors.
+    """The data sets on which some seed of the two methods ran on different processors.
 
-    There a seed has the same initial weights and batches for both, but roundings of its own. The
-    oldest reports do not say where they were made: they count as made wherever the others were.
+    There it has the same initial weights and batches for both, but roundings of its own. The oldest
+    reports do not name their processor, and are not counted.
     """
-    used: dict[tuple[str, str], set[str]] = {}
-    for row in shown(rows, kind):
-        if row["processor"]:
-            used.setdefault((row["dataset"], row["method"]), set()).add(row["processor"])
-    both = ([used.get((dataset, method)) for method in methods] for dataset in among)
-    return [
-        d for d, (one, other) in zip(among, both, strict=True) if one and other and one != other
-    ]
+    one, other = (
+        {
+            (row["dataset"], row["seed"]): row["processor"]
+            for row in shown(_of_method(rows, kind, method), kind)
+            if row["processor"]
+        }
+        for method in methods
+    )
+    apart = {run[0] for run in one if run in other and one[run] != other[run]}
+    return [dataset for dataset in among if dataset in apart]
 
 
 def answers(rows: list[Row]) -> list[dict[str, Any]]:

@@ -1,18 +1,20 @@
 """The reports of a study in one file, from which tables and rows are made elsewhere.
 
-Reports alone: weights and data are left out. Snakemake would take such runs for finished only as
-long as nothing new needs their data, so a study asks for what has no report yet, and for that
-alone (`python -m iunet.study run`).
+Reports and histograms alone: weights and data are left out. Snakemake would take such runs for
+finished only as long as nothing new needs their data, so a study asks for what has no report yet,
+and for that alone (`python -m iunet.study run`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import lzma
 import os
 import shutil
 import tarfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from iunet.artifacts import atomic_path
@@ -20,17 +22,13 @@ from iunet.errors import UserError, one_line
 
 FOLDERS = ("runs", "splits", "data", "benchmarks")
 ENDINGS = {".json", ".csv", ".tsv"}
+SMALL = {"histograms.safetensors"}  # what figure 3 is drawn of
 EVALUATION = "evaluation.json"  # of any network, in its folder
 
 
 def pack(results: Path, archive: Path) -> int:
     """Write all reports below `results`, equal ones as equal bytes; their number."""
-    files = sorted(
-        path
-        for folder in FOLDERS
-        for path in (results / folder).rglob("*")
-        if path.suffix in ENDINGS and path.is_file() and not path.name.startswith(".")
-    )
+    files = sorted(p for p in _files(results) if p.suffix in ENDINGS or p.name in SMALL)
     with (
         atomic_path(archive) as temporary,
         lzma.open(temporary, "wb", preset=9) as stream,
@@ -44,14 +42,41 @@ def pack(results: Path, archive: Path) -> int:
     return len(files)
 
 
+def _files(results: Path) -> Iterator[Path]:
+    """Those of runs and data; not the hidden ones, which are being written."""
+    for folder in FOLDERS:
+        for path in (results / folder).rglob("*"):
+            hidden = any(part.startswith(".") for part in path.relative_to(results).parts)
+            if path.is_file() and not hidden:
+                yield path
+
+
+def published_view(archive: Path, results: Path) -> tuple[Path, int]:
+    """A folder beside the results with what is to be published; how many reports were put back.
+
+    The results, as links, so that they stay as they are and a study may run meanwhile; and what was
+    published and is not among them.
+    """
+    view = results.with_name(f"{results.name}-published")
+    shutil.rmtree(view, ignore_errors=True)
+    for path in _files(results):
+        place = view / path.relative_to(results)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            place.hardlink_to(path)
+    if not archive.exists():
+        return view, 0
+    unpack(archive, view)
+    return view, put_back(archive, view)
+
+
 def put_back(archive: Path, results: Path) -> int:
     """Published reports that were made again behind a published result, put back; their number.
 
     A new control needs the weights of a supernet of which only the report is published, so the
     supernet is trained again. Another processor rounds otherwise and gives another network: then
     its report, and that of its mask, would stand beside scores that are not theirs. They are put
-    back wherever the evaluation is still the published one. Their times stay, so that Snakemake
-    makes nothing again because of them.
+    back wherever the evaluation is still the published one.
     """
     try:
         with tarfile.open(archive, "r:xz") as tar:
@@ -74,10 +99,8 @@ def put_back(archive: Path, results: Path) -> int:
         if path.parent in behind and _content(results / path) not in (None, content)
     ]
     for path in changed:
-        times = (results / path).stat()
-        with atomic_path(results / path) as temporary:
+        with atomic_path(results / path) as temporary:  # a new file: links to the old one keep it
             temporary.write_bytes(published[path])
-            os.utime(temporary, ns=(times.st_atime_ns, times.st_mtime_ns))
     return len(changed)
 
 

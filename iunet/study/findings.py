@@ -26,6 +26,11 @@ WORDS = {  # of the answer to "is it better?"
     "no, worse": "worse than",
     "open": "not shown to be better or worse than",
 }
+SEEDS_ONLY = "interval over seeds only"
+RULE = (
+    "*Yes*: the interval lies above 0 and the mean is a point or more; *no*: a gain of a point is "
+    "excluded; *open*: neither; *narrowly*: not without some one data set."
+)
 ASKED = {  # of IUNET less a control: what of it makes the difference?
     "iunet_no_pis": "Is PIS needed?",
     "ilo_lr16": "Is it more than a 16 times larger step?",
@@ -51,7 +56,7 @@ def conditions(rows: list[Row]) -> str | None:
         for kind, (name, metric) in KINDS.items()
         if (most := _widest(rows, kind))
     ]
-    return f"Points are of test {' and of test '.join(found)}." if found else None
+    return f"Points are of test {' and of test '.join(found)}. {RULE}" if found else None
 
 
 def _widest(rows: list[Row], kind: str) -> Effect | None:
@@ -99,7 +104,7 @@ def scale(rows: list[Row], found: Effect) -> str:
     weights = {r["encoder_weights"] for r in here if r["method"] == "iunet"} - {None}
     size = f"MLP_VIS of {max(weights) / 1e6:.1f} million weights, " if weights else ""
     part = "subset, " if any(r["subset"] for r in here) else ""
-    interval = "; interval over seeds only" if len(found.datasets) == 1 else ""
+    interval = f"; {SEEDS_ONLY}" if len(found.datasets) == 1 else ""
     return f"; a CPU-scale study: {part}{size}r = {FIXED_RATIO}{interval}"
 
 
@@ -110,7 +115,8 @@ def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str:
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
     others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
-    return f" ({each[most]:+.1f} on {most}; without it {points(others)})"
+    same = "still" if word(others) == word(found) else "then"
+    return f" ({each[most]:+.1f} on {most}; without it {points(others)}, {same} *{word(others)}*)"
 
 
 def what_makes_it(rows: list[Row]) -> str | None:
@@ -133,7 +139,8 @@ def _where(rows: list[Row], kind: str, found: Effect) -> str:
     """Said of a comparison on other data sets than those of `conditions`."""
     most = _widest(rows, kind)
     same = (found.datasets, found.seeds) == (most.datasets, most.seeds)
-    return "" if same else f"; {over(found, KINDS[kind][0])}"
+    alone = f", {SEEDS_ONLY}" if len(found.datasets) == 1 else ""
+    return "" if same else f"; {over(found, KINDS[kind][0])}{alone}"
 
 
 def metric_of_table7(rows: list[Row]) -> str | None:
@@ -170,5 +177,6 @@ def points(found: Effect) -> str:
 
 def over(found: Effect, name: str) -> str:
     sets = len(found.datasets)
-    which = f"{sets} {name}" if sets > 1 else dataset_label(found.datasets[0])
+    many = {"images": "image sets"}.get(name, name)
+    which = f"{sets} {many}" if sets > 1 else dataset_label(found.datasets[0])
     return f"{which}, {found.seeds} seed{'s' * (found.seeds != 1)}"

@@ -70,18 +70,24 @@ def row_of(request: dict[str, Any]) -> dict[str, Any]:
             row |= {f"{section}_{transform}_{m}": values[m] for m in MEASURED}
     first = report.get("first_layer_mask") or {}
     row |= {f"first_layer_{key}": value for key, value in first.items()}
+    row["processor"] = processor_of(report)
     if "mask" in files:
-        row |= _layers(read_json(files["mask"]))
+        mask = read_json(files["mask"])
+        # Networks that differ in their initial weights share a mask's report. Where it was found
+        # again on another processor, it is not the one that this network was evaluated with.
+        if mask["overlap_with_initial_mask"] == row["overlap_with_initial_mask"]:
+            row |= _layers(mask)
     for stage in SECONDS:
         if stage in files:
-            row[f"{stage}_seconds"] = read_json(files[stage])["times"]["total_s"]
+            made = read_json(files[stage])
+            if processor_of(made) == row["processor"]:  # else it was trained again, elsewhere
+                row[f"{stage}_seconds"] = made["times"]["total_s"]
     if "study" in files:
         study = read_json(files["study"])
         row |= {f"trials_{key}": value for key, value in study["counts"].items()}
         row["best_trial"] = study["best"]["number"] + 1
     subset = read_json(files["split"])["provenance"].get("subset") if "split" in files else None
     row["subset"] = json.dumps(subset) if subset else None
-    row["processor"] = _processor(report)
     row["id"] = (read_provenance(files["evaluation"]) or {}).get("id")
     if unknown := set(row) - set(COLUMNS):
         raise UserError(
@@ -91,10 +97,15 @@ def row_of(request: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _processor(report: dict[str, Any]) -> str | None:
-    """What computed a network's scores: bits repeat on the same one only."""
+def processor_of(report: dict[str, Any]) -> str | None:
+    """The GPU or CPU that a network was made with, since bits repeat on the same one only.
+
+    None of tuned baselines and of the oldest reports, which do not name their CPU.
+    """
     environment = report.get("environment") or {}
-    return environment.get("cpu" if environment.get("device_type") == "cpu" else "device")
+    if "cpu" not in environment:
+        return None
+    return environment["cpu" if environment["device_type"] == "cpu" else "device"]
 
 
 def _chosen(request: dict[str, Any]) -> str | None:

@@ -89,7 +89,8 @@ def _answer(entry: dict[str, Any], most: dict[str, int]) -> str:
     cut_off = f"; cut off: {', '.join(entry['cut_off'])}" if entry["cut_off"] else ""
     interval = _interval(line | {"unit": "", "smallest": SMALLEST})
     alone = f"; not without {' or '.join(entry['depends_on'])}" if entry["depends_on"] else ""
-    apart = f"; on two CPUs: {len(entry['other_processors'])}" if entry["other_processors"] else ""
+    sets = len(entry["other_processors"])
+    apart = f"; {sets} of them on two CPUs" if sets else ""
     return f"**{entry['verdict']}**, {interval}{where}{cut_off}{apart}{alone}"
 
 

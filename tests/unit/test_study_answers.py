@@ -11,8 +11,8 @@ import pytest
 
 from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
-from iunet.study.archive import pack, put_back, unpack
-from iunet.study.findings import conditions, findings
+from iunet.study.archive import pack, published_view, put_back, unpack
+from iunet.study.findings import RULE, conditions, findings
 from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
 from iunet.study.publish import with_blocks
@@ -167,7 +167,12 @@ def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
         if changed["dataset"] in "abc" and changed["method"] == "iunet":
             changed["processor"] = None if changed["dataset"] == "c" else "another"
     assert answers(rows)[0]["other_processors"] == ["a", "b"]
-    assert "]; on two CPUs: 2" in answers_text(rows)
+    assert "]; 2 of them on two CPUs" in answers_text(rows)
+    vision = [r | {"network": "mlp_vis", "processor": "one"} for r in rows]
+    convolutions = [r | {"network": "cnn", "processor": "third"} for r in rows[:3]]
+    on_images = [a for a in answers(rows + vision + convolutions) if a["kind"] == "images"]
+    assert on_images[0]["other_processors"] == []
+    assert answers(rows)[0]["other_processors"] == ["a", "b"]
 
 
 # ---- the archive
@@ -209,10 +214,13 @@ def test_reports_behind_a_published_result_are_put_back(tmp_path):
     for name in (*names[:2], *own, "ratio8-random/mask.json"):
         (run / name).parent.mkdir(exist_ok=True)
         (run / name).write_text("made again")
-        os.utime(run / name, (1000, 1000))
+    view, number = published_view(archive, results)
+    assert number == 2 and (
+        view / "runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+    ).read_text() == ("published supernet.json")
+    assert (run / "supernet.json").read_text() == "made again"  # a study goes on from it
     assert put_back(archive, results) == 2
     assert [(run / name).read_text() for name in names] == [f"published {name}" for name in names]
-    assert (run / names[0]).stat().st_mtime == 1000
     # What was evaluated again stands on the reports that were made with it; a choice comes later.
     for name in (*own, "ratio8-random/mask.json"):
         assert (run / name).read_text() == "made again", name
@@ -220,6 +228,22 @@ def test_reports_behind_a_published_result_are_put_back(tmp_path):
     (run / "ratio8/evaluation.json").write_text("evaluated again")
     (run / "supernet.json").write_text("made again")
     assert put_back(archive, results) == 0
+
+
+def test_a_clone_without_results_publishes_what_was_published(tmp_path):
+    report = tmp_path / "results/runs/wine/evaluation.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}")
+    (report.parent / "histograms.safetensors").write_bytes(b"small")
+    (report.parent / ".evaluation.json.tmp").mkdir()
+    (report.parent / ".evaluation.json.tmp/evaluation.json").write_text("half")
+    archive = tmp_path / "reports.tar.xz"
+    assert pack(tmp_path / "results", archive) == 2
+    view, _ = published_view(archive, tmp_path / "elsewhere/results")
+    files = [path.name for path in sorted(view.rglob("*")) if path.is_file()]
+    assert files == ["evaluation.json", "histograms.safetensors"]
+    again, _ = published_view(archive, tmp_path / "results")
+    assert not list(again.rglob(".*")) and (again / "runs/wine/evaluation.json").samefile(report)
 
 
 def test_nothing_is_unpacked_outside(tmp_path):
@@ -267,7 +291,7 @@ def test_findings_follow_from_the_intervals():
 
     (better,) = said(5.0)
     assert better.startswith("**On tables IUNET is better than OMP and the dense network.**")
-    assert "IUNET − OMP is +5.0 points [" in better and "without it +5.0 points [" in better
+    assert "IUNET − OMP is +5.0 points [" in better and "], still *yes*), IUNET" in better
     assert "worse than OMP" in said(-5.0)[0]
     assert "not better, by a point, than OMP" in said(0.3)[0]
 
@@ -300,7 +324,7 @@ def test_the_finding_on_controls_names_every_kind_of_data():
     assert conditions(rows + image) == (
         "Points are of test balanced accuracy on tables (6 tables, 3 seeds) and of test accuracy "
         "on images (CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights, "
-        "r = 8; interval over seeds only)."
+        f"r = 8; interval over seeds only). {RULE}"
     )
 
 
@@ -327,7 +351,10 @@ def test_findings_on_images_name_their_scale():
     (text,) = findings(rows)
     assert text.startswith("**On images IUNET is better than OMP and worse than the dense network")
     said = "(CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights, r = 8; "
-    assert conditions(rows).endswith(f"on images {said}interval over seeds only).")
+    assert f"on images {said}interval over seeds only). " in conditions(rows)
+    two = rows + [r | {"dataset": "svhn"} for r in rows if r["method"] != "dense"]
+    assert "(2 image sets, 3 seeds; " in conditions(two)
+    assert "]; CIFAR10, 3 seeds, interval over seeds only." in findings(two)[0]
     other = [r | {"chosen": "no"} if r["method"] == "omp" else r for r in rows]
     chosen = {"ratio": 2, "chosen": "yes"}
     other += [

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ import torch
 from iunet import __version__
 from iunet.errors import UserError
 from iunet.machine.compiler import leave_out_compiler
-from iunet.machine.device import cpu_model, resolve_device
+from iunet.machine.device import resolve_device
 from iunet.machine.threads import check_threads
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
@@ -59,7 +60,15 @@ def keep_freed_memory() -> None:
 
 def cpu_name() -> str:
     """What decides about the last bits of float sums on a CPU: its model, and torch's kernels."""
-    return f"{cpu_model()}, {torch.backends.cpu.get_cpu_capability()}"
+    facts = {}
+    with contextlib.suppress(OSError):  # Linux only
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition(":")
+            facts.setdefault(key.strip(), value.strip())
+    name = facts.get("model name") or platform.processor() or platform.machine()
+    numbers = [facts[key] for key in ("cpu family", "model") if key in facts]
+    capability = torch.backends.cpu.get_cpu_capability()
+    return ", ".join([name, *([f"model {'/'.join(numbers)}"] if numbers else []), capability])
 
 
 def describe_environment(device: torch.device) -> dict[str, Any]:
