@@ -68,29 +68,21 @@ def test_a_clone_asks_for_what_is_not_published_only(tmp_path):
     assert set(unfinished(config, "six_tables")) == left | {dense}
 
 
-def test_a_row_has_layers_and_seconds_of_its_own_network_only(tmp_path):
+def test_a_row_has_the_layers_of_its_own_mask_only(tmp_path):
     """Fresh weights share the report of IUNET's mask, which may have been found again elsewhere."""
-    run = "runs/anneal/mlp_tab/kappa0.25-ilo/seed0"
-    names = (
-        f"{run}/ratio8-fresh/evaluation.json",
-        f"{run}/ratio8/mask.json",
-        f"{run}/supernet.json",
-    )
-    other = f"{run}/ratio8-shuffled/mask.json".replace("seed0", "seed1")
+    run = "runs/anneal/mlp_tab/kappa0.25-ilo"
+    names = (f"{run}/seed0/ratio8-fresh/evaluation.json", f"{run}/seed0/ratio8/mask.json")
+    other = f"{run}/seed1/ratio8/mask.json"
     with tarfile.open(STUDY / "reports.tar.xz", "r:xz") as tar:
         for name in (*names, other):
             tar.extract(name, tmp_path, filter="data")
-    evaluation, mask, supernet = (tmp_path / name for name in names)
+    evaluation, mask = (tmp_path / name for name in names)
     request = {"dataset": "anneal", "network": "mlp_tab", "method": "iunet_fresh", "seed": 0}
     request |= {"stage": "subnetwork", "supernet": "kappa0.25-ilo", "cut": "ratio8-fresh"}
-    files = {"evaluation": evaluation, "mask": mask, "supernet": supernet}
-    row = row_of(request | {"files": files})
-    assert row["layer_weight"] and row["supernet_seconds"] > 0 and "Xeon" in row["processor"]
-    elsewhere = read_json(supernet)
-    elsewhere["environment"]["cpu"] = "another"
-    supernet.write_text(json.dumps(elsewhere), encoding="utf-8")
-    apart = row_of(request | {"files": files | {"mask": tmp_path / other}})
-    assert apart["layer_weight"] is None and apart["supernet_seconds"] is None
+    row = row_of(request | {"files": {"evaluation": evaluation, "mask": mask}})
+    assert row["layer_weight"] and "Xeon" in row["processor"]
+    apart = row_of(request | {"files": {"evaluation": evaluation, "mask": tmp_path / other}})
+    assert apart["layer_weight"] is None
     assert apart["overlap_with_initial_mask"] == row["overlap_with_initial_mask"]
 
 
