@@ -31,13 +31,22 @@ RULE = (
     "*Yes*: the interval lies above 0 and the mean is a point or more; *no*: a gain of a point is "
     "excluded; *open*: neither; *narrowly*: not without some one data set."
 )
-ASKED = {  # of IUNET less a control: what of it makes the difference?
-    "iunet_no_pis": "Is PIS needed?",
-    "ilo_lr16": "Is it more than a 16 times larger step?",
-    "iunet_no_ilo": "Is ILO needed?",
-    "iunet_no_prune": "Is pruning needed?",
-    "iunet_shuffled": "Is the mask more than the densities of its layers?",
+RIVALS = {"omp": "Does IUNET beat OMP?", "dense": "Does it beat the dense network?"}
+# Of IUNET less a control: what of it makes the difference? The question, and what it is about.
+PARTS = {
+    "iunet_no_pis": ("Is PIS needed?", "PIS"),
+    "ilo_lr16": (
+        "Is PIS more than a 16 times larger step?",
+        "PIS beyond a 16 times larger step",
+    ),
+    "iunet_no_ilo": ("Is ILO needed?", "ILO"),
+    "iunet_no_prune": ("Is pruning needed?", "pruning"),
+    "iunet_shuffled": (
+        "Is the mask more than the densities of its layers?",
+        "the mask beyond the densities of its layers",
+    ),
 }
+ASKED = RIVALS | {rival: question for rival, (question, _) in PARTS.items()}
 
 
 def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
@@ -61,25 +70,21 @@ def conditions(rows: list[Row]) -> str | None:
 
 def _widest(rows: list[Row], kind: str) -> Effect | None:
     """The comparison on the most data sets."""
-    rivals = (compare(rows, kind, "iunet", rival) for rival in ("omp", "dense", *ASKED))
+    rivals = (compare(rows, kind, "iunet", rival) for rival in ASKED)
     return max(filter(None, rivals), key=lambda e: len(e.datasets), default=None)
 
 
 def against_rivals(rows: list[Row]) -> str | None:
-    heads, sentences = [], []
+    heads, remarks = [], []
     for kind, (name, _) in KINDS.items():
-        omp, dense = (compare(rows, kind, "iunet", rival) for rival in ("omp", "dense"))
+        omp, dense = (compare(rows, kind, "iunet", rival) for rival in RIVALS)
         if omp is None or dense is None:
             continue
         again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
         narrow = narrowly(rows, kind, "omp", omp)
         heads.append(f"On {name} IUNET is {narrow}{beside(omp)} OMP and {again}the dense network.")
-        more = without_the_largest(rows, kind, omp) + _at_chosen(rows, kind, omp)
-        sentences.append(
-            f"On {name} IUNET − OMP is {points(omp)}{_where(rows, kind, omp)}{more}, "
-            f"IUNET − dense {points(dense)}{_where(rows, kind, dense)}."
-        )
-    return f"**{' '.join(heads)}** {' '.join(sentences)}" if heads else None
+        remarks += [without_the_largest(rows, kind, omp), _at_chosen(rows, kind, omp)]
+    return " ".join(filter(None, [f"**{' '.join(heads)}**", *remarks])) if heads else None
 
 
 def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
@@ -88,12 +93,15 @@ def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
     return "narrowly " if decided and depends_on(rows, kind, "iunet", rival) else ""
 
 
-def _at_chosen(rows: list[Row], kind: str, found: Effect) -> str:
+def _at_chosen(rows: list[Row], kind: str, found: Effect) -> str | None:
     """Images are compared at one ratio; here also as the paper does it, if that is another."""
     chosen = compare(rows, kind, "iunet", "omp", at_chosen=True)
     if chosen is None or chosen == found:
-        return ""
-    return f" ({points(chosen)} if each stands at the ratio chosen for it on validation)"
+        return None
+    return (
+        f"On {KINDS[kind][0]}, each at the ratio chosen for it on validation, IUNET − OMP is "
+        f"{points(chosen)}."
+    )
 
 
 def scale(rows: list[Row], found: Effect) -> str:
@@ -108,35 +116,59 @@ def scale(rows: list[Row], found: Effect) -> str:
     return f"; a CPU-scale study: {part}{size}r = {FIXED_RATIO}{interval}"
 
 
-def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str:
+def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str | None:
     """How much of the difference one of several data sets makes, and what remains without it."""
     if len(found.datasets) < 3:
-        return ""
+        return None
     each = each_difference(rows, kind, "iunet", "omp")
     most = max(each, key=lambda d: abs(each[d]))
     others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
     same = "still" if word(others) == word(found) else "then"
-    return f" ({each[most]:+.1f} on {most}; without it {points(others)}, {same} *{word(others)}*)"
+    return (
+        f"On {KINDS[kind][0]} IUNET − OMP is {points(found)}, on {most} alone {each[most]:+.1f}; "
+        f"without it {points(others)}, {same} *{word(others)}*."
+    )
 
 
 def what_makes_it(rows: list[Row]) -> str | None:
-    """Each question, and its answer on each kind of data."""
+    """The parts of IUNET by the answers to whether they are needed; `numbers` has the numbers."""
     found = []
+    for kind, (name, _) in KINDS.items():
+        parts: dict[str, list[str]] = {}
+        for rival, (_, part) in PARTS.items():
+            if effect := compare(rows, kind, "iunet", rival):
+                narrow = " (narrowly)" * bool(narrowly(rows, kind, rival, effect))
+                parts.setdefault(word(effect), []).append(part + narrow)
+        listed = [f"*{answer}*: {', '.join(parts[answer])}" for answer in WORDS if answer in parts]
+        if listed:
+            found.append(f"On {name} {'; '.join(listed)}.")
+    return f"**What of IUNET makes the difference?** {' '.join(found)}" if found else None
+
+
+def numbers(rows: list[Row]) -> str | None:
+    """Every question with its answer and number, as a table with a column for each kind of data."""
+    widest = {kind: most for kind in KINDS if (most := _widest(rows, kind))}
+    if not widest:
+        return None
+    heads = [f"{KINDS[kind][0]}: {over(most, KINDS[kind][0])}" for kind, most in widest.items()]
+    lines = [f"| | {' | '.join(heads)} |", "|---" * (1 + len(widest)) + "|"]
     for rival, question in ASKED.items():
-        said = [
-            f"on {name} {narrowly(rows, kind, rival, effect)}{word(effect)} "
-            f"({points(effect)}{_where(rows, kind, effect)})"
-            for kind, (name, _) in KINDS.items()
-            if (effect := compare(rows, kind, "iunet", rival))
-        ]
-        if said:
-            answer = ", ".join(said)
-            found.append(f"**{question}** {answer[0].upper()}{answer[1:]}.")
-    return " ".join(found) or None
+        found = {kind: compare(rows, kind, "iunet", rival) for kind in widest}
+        if any(found.values()):
+            cells = (_number(rows, kind, rival, effect) for kind, effect in found.items())
+            lines.append(f"| {question} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _number(rows: list[Row], kind: str, rival: str, found: Effect | None) -> str:
+    if found is None:
+        return "not run"
+    answer = f"{narrowly(rows, kind, rival, found)}{word(found)}"
+    return f"**{answer}**, {points(found)}{_where(rows, kind, found)}"
 
 
 def _where(rows: list[Row], kind: str, found: Effect) -> str:
-    """Said of a comparison on other data sets than those of `conditions`."""
+    """Said of a comparison on other data sets than the head of `numbers` names."""
     most = _widest(rows, kind)
     same = (found.datasets, found.seeds) == (most.datasets, most.seeds)
     alone = f", {SEEDS_ONLY}" if len(found.datasets) == 1 else ""

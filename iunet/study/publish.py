@@ -15,7 +15,7 @@ from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.study.archive import pack
-from iunet.study.findings import conditions, findings
+from iunet.study.findings import conditions, findings, numbers
 from iunet.study.picture import draw
 from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
@@ -72,11 +72,13 @@ def made_parts(folder: Path, front_page: Path) -> dict[Path, dict[str, str]]:
     claims = read_json(folder / "tables" / "claims.json")
     lines = findings(rows, real_size_sentence(folder))
     numbered = [f"{i}. {line}" for i, line in enumerate(lines, start=1)]
-    found = {"findings": "\n".join([*numbered, "", conditions(rows) or ""]).strip()}
+    words = conditions(rows) or ""
     return {
-        front_page: found,
-        folder / "README.md": found
-        | {
+        front_page: {
+            "findings": "\n".join([*numbered, "", numbers(rows) or "", "", words]).strip()
+        },
+        folder / "README.md": {
+            "findings": "\n".join([*numbered, "", words]).strip(),
             "progress": progress_text(rows),
             "claims": claims_text(claims["data"]["claims"]),
             "answers": answers_text(rows),

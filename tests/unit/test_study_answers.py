@@ -12,7 +12,7 @@ import pytest
 from iunet.errors import UserError
 from iunet.study.answers import answers, compare, nearer_metric, sample, tuned_beside_paper
 from iunet.study.archive import pack, published_view, put_back, unpack
-from iunet.study.findings import RULE, conditions, findings
+from iunet.study.findings import RULE, conditions, findings, numbers
 from iunet.study.overlays import read_config
 from iunet.study.picture import differences, draw
 from iunet.study.publish import with_blocks
@@ -291,7 +291,7 @@ def test_findings_follow_from_the_intervals():
 
     (better,) = said(5.0)
     assert better.startswith("**On tables IUNET is better than OMP and the dense network.**")
-    assert "IUNET − OMP is +5.0 points [" in better and "], still *yes*), IUNET" in better
+    assert "IUNET − OMP is +5.0 points [" in better and better.endswith("], still *yes*.")
     assert "worse than OMP" in said(-5.0)[0]
     assert "not better, by a point, than OMP" in said(0.3)[0]
 
@@ -308,19 +308,29 @@ def test_the_finding_on_controls_names_every_kind_of_data():
     facts = {"dataset": "cifar10", "network": "mlp_vis", "encoder_weights": 4_190_208}
     image = [r | facts | {"subset": "{}"} for r in rows[:12]]
     (text,) = findings(rows + image, "At its real size it is cut off.")
-    assert text.startswith(
-        "**Is PIS needed?** On tables yes (+4.0 points [+4.0, +4.0]), on images yes (+4.0 points ["
+    both = "PIS, PIS beyond a 16 times larger step."
+    assert text == (
+        "**What of IUNET makes the difference?** On tables *yes*: "
+        f"{both} On images *yes*: {both} At its real size it is cut off."
     )
-    assert "**Is it more than a 16 times larger step?** On tables yes (+3.0 points [" in text
-    assert text.endswith("). At its real size it is cut off.")
     assert "On images" not in findings(rows)[0]
+    assert numbers(rows + image).splitlines() == [
+        "| | tables: 6 tables, 3 seeds | images: CIFAR10, 3 seeds |",
+        "|---|---|---|",
+        "| Is PIS needed? | **yes**, +4.0 points [+4.0, +4.0] | "
+        "**yes**, +4.0 points [+4.0, +4.0] |",
+        "| Is PIS more than a 16 times larger step? | **yes**, +3.0 points [+3.0, +3.0] | "
+        "**yes**, +3.0 points [+3.0, +3.0] |",
+    ]
     fewer = [r for r in rows if r["method"] != "iunet_no_pis" or r["dataset"] in "abc"]
-    assert "(+4.0 points [+4.0, +4.0]; 3 tables, 3 seeds)" in findings(fewer)[0]
-    assert "(+3.0 points [+3.0, +3.0])" in findings(fewer)[0]
+    assert "+4.0 points [+4.0, +4.0]; 3 tables, 3 seeds |" in numbers(fewer)
+    assert "+3.0 points [+3.0, +3.0] |" in numbers(fewer)
     without = [r for r in rows if r["method"] in ("iunet", "ilo_lr16")]
     worse = [r | {"test_accuracy": 10.0} if r["method"] == "iunet" else r for r in image]
     (text,) = findings(without + worse)
-    assert "larger step?** On tables yes (" in text and "on images no, worse (-" in text
+    assert "On images *no, worse*: PIS, PIS beyond" in text
+    assert "| Is PIS needed? | not run | **no, worse**, -" in numbers(without + worse)
+    assert numbers([]) is None
     assert conditions(rows + image) == (
         "Points are of test balanced accuracy on tables (6 tables, 3 seeds) and of test accuracy "
         "on images (CIFAR10, 3 seeds; a CPU-scale study: subset, MLP_VIS of 4.2 million weights, "
@@ -354,14 +364,17 @@ def test_findings_on_images_name_their_scale():
     assert f"on images {said}interval over seeds only). " in conditions(rows)
     two = rows + [r | {"dataset": "svhn"} for r in rows if r["method"] != "dense"]
     assert "(2 image sets, 3 seeds; " in conditions(two)
-    assert "]; CIFAR10, 3 seeds, interval over seeds only." in findings(two)[0]
+    assert "]; CIFAR10, 3 seeds, interval over seeds only |" in numbers(two)
     other = [r | {"chosen": "no"} if r["method"] == "omp" else r for r in rows]
     chosen = {"ratio": 2, "chosen": "yes"}
     other += [
         r | chosen | {"test_accuracy": 42 + 0.1 * r["seed"]} for r in rows if r["method"] == "omp"
     ]
-    said = "+5.0 points [+5.0, +5.0] (+3.0 points [+3.0, +3.0] if each stands at the"
-    assert said in findings(other)[0]
+    assert "**yes**, +5.0 points [+5.0, +5.0] |" in numbers(other)
+    assert (
+        "chosen for it on validation, IUNET − OMP is +3.0 points [+3.0, +3.0]."
+        in findings(other)[0]
+    )
     one = [r for r in rows if r["seed"] == 0]
     assert "not shown to be better or worse than OMP" in findings(one)[0]  # no interval
 
