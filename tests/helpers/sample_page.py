@@ -5,7 +5,11 @@ Our values are the paper's plus noise from a fixed seed; nothing here is a resul
 
 from __future__ import annotations
 
+import base64
+import json
 import random
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +38,12 @@ ABLATION = {
     "iunet_no_pis": "No-PIS",
     "iunet": "IUNET",
 }
+
+
+def page_data(page: str) -> dict[str, Any]:
+    """The documents that a page has inside, as its script unpacks them."""
+    (data,) = re.findall(r'<script type="application/zlib\+base64" id="data">(.*?)</script>', page)
+    return json.loads(zlib.decompress(base64.b64decode(data, validate=True)))
 
 
 def document(name: str, title: str, **content: Any) -> dict[str, Any]:

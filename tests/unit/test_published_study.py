@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tarfile
 from math import sqrt
 from pathlib import Path
@@ -11,6 +10,7 @@ from statistics import fmean, variance
 
 import pytest
 from conftest import ROOT
+from sample_page import page_data
 
 from iunet.artifacts import read_json
 from iunet.data.registry import read_registry
@@ -50,8 +50,7 @@ def test_the_documents_numbers_are_those_of_the_rows():
 def test_the_page_is_small_and_of_the_same_rows():
     page = (STUDY / "index.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 3_000_000
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
-    shown = json.loads(data)["six_tables"]
+    shown = page_data(page)["six_tables"]
     assert shown == lean(read_json(STUDY / "tables" / "six_tables.json"))
 
 
