@@ -38,6 +38,7 @@ QUESTIONS = (
     Question("Does IUNET beat OMP?", "iunet", "omp"),
     Question("Does IUNET beat the dense network?", "iunet", "dense"),
     Question("Does OMP beat the dense network?", "omp", "dense"),
+    Question("Does IUNET beat the tuned MLP+C?", "iunet", "mlp_c", ("tabular",)),
     Question("Is PIS needed?", "iunet", "iunet_no_pis"),
     Question("Is ILO needed?", "iunet", "iunet_no_ilo"),
     Question("Is pruning needed? (the supernet as it was trained)", "iunet", "iunet_no_prune"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
-from iunet.labels import dataset_label
+from iunet.labels import dataset_label, method_label
 from iunet.study.answers import (
     FIXED_RATIO,
     OPEN,
@@ -12,6 +13,7 @@ from iunet.study.answers import (
     depends_on,
     each_difference,
     nearer_metric,
+    sample,
     shown,
     word,
 )
@@ -29,24 +31,26 @@ WORDS = {  # of the answer to "is it better?"
 SEEDS_ONLY = "interval over seeds only"
 RULE = (
     "*Yes*: the interval lies above 0 and the mean is a point or more; *no*: a gain of a point is "
-    "excluded; *open*: neither; *narrowly*: not without some one data set."
+    "excluded; *open*: neither; *narrowly*: without some one of the data sets it would be another."
 )
 RIVALS = {"omp": "Does IUNET beat OMP?", "dense": "Does it beat the dense network?"}
+TUNED = {"mlp_c": "Does it beat the tuned MLP+C?"}  # on tables alone
 # Of IUNET less a control: what of it makes the difference? The question, and what it is about.
 PARTS = {
     "iunet_no_pis": ("Is PIS needed?", "PIS"),
     "ilo_lr16": (
-        "Is PIS more than a 16 times larger step?",
-        "PIS beyond a 16 times larger step",
+        "Is PIS more than 16 times the learning rate at κ = 1?",
+        "PIS beyond a 16 times larger learning rate",
     ),
     "iunet_no_ilo": ("Is ILO needed?", "ILO"),
-    "iunet_no_prune": ("Is pruning needed?", "pruning"),
+    "iunet_no_prune": ("Is pruning needed? (the supernet as it was trained)", "pruning"),
     "iunet_shuffled": (
         "Is the mask more than the densities of its layers?",
         "the mask beyond the densities of its layers",
     ),
 }
-ASKED = RIVALS | {rival: question for rival, (question, _) in PARTS.items()}
+OTHER_MASKS = {"omp_relative": "Is its mask better than OMP's with the relative score?"}
+ASKED = RIVALS | TUNED | {rival: question for rival, (question, _) in PARTS.items()} | OTHER_MASKS
 
 
 def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
@@ -82,9 +86,17 @@ def against_rivals(rows: list[Row]) -> str | None:
             continue
         again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
         narrow = narrowly(rows, kind, "omp", omp)
-        heads.append(f"On {name} IUNET is {narrow}{beside(omp)} OMP and {again}the dense network.")
+        both = f"{narrow}{beside(omp)} OMP and {again}the dense network"
+        heads.append(f"On {_these(name, omp)} IUNET is {both}.")
         remarks += [without_the_largest(rows, kind, omp), _at_chosen(rows, kind, omp)]
     return " ".join(filter(None, [f"**{' '.join(heads)}**", *remarks])) if heads else None
+
+
+def _these(name: str, found: Effect) -> str:
+    """The kind of data; the data set itself if it is the only one."""
+    if len(found.datasets) > 1:
+        return name
+    return f"{dataset_label(found.datasets[0])}" + " (CPU scale)" * (name == "images")
 
 
 def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
@@ -98,10 +110,17 @@ def _at_chosen(rows: list[Row], kind: str, found: Effect) -> str | None:
     chosen = compare(rows, kind, "iunet", "omp", at_chosen=True)
     if chosen is None or chosen == found:
         return None
+    listed = ", ".join(f"{method_label(m)} {_ratios(rows, kind, m)}" for m in ("omp", "iunet"))
     return (
-        f"On {KINDS[kind][0]}, each at the ratio chosen for it on validation, IUNET − OMP is "
-        f"{points(chosen)}."
+        f"On {_these(KINDS[kind][0], chosen)}, each at the ratio chosen for it on validation "
+        f"({listed}), IUNET − OMP is {points(chosen)}."
     )
+
+
+def _ratios(rows: list[Row], kind: str, method: str) -> str:
+    chosen = sample(rows, kind, method, "ratio", at_chosen=True)
+    found = {ratio for of_seeds in chosen.values() for ratio in of_seeds.values()}
+    return " or ".join(f"{ratio:g}" for ratio in sorted(found))
 
 
 def scale(rows: list[Row], found: Effect) -> str:
@@ -124,9 +143,11 @@ def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str | None
     most = max(each, key=lambda d: abs(each[d]))
     others = compare([row for row in rows if row["dataset"] != most], kind, "iunet", "omp")
     same = "still" if word(others) == word(found) else "then"
+    ahead = sum(difference > 0 for difference in each.values())
     return (
-        f"On {KINDS[kind][0]} IUNET − OMP is {points(found)}, on {most} alone {each[most]:+.1f}; "
-        f"without it {points(others)}, {same} *{word(others)}*."
+        f"On {KINDS[kind][0]} IUNET − OMP is {points(found, 2)}; IUNET is ahead on {ahead} of "
+        f"{len(each)}, by {median(each.values()):.2f} in the median. Much of the mean is {most} "
+        f"({each[most]:+.1f}); without it {points(others, 2)}, {same} *{word(others)}*."
     )
 
 
@@ -141,7 +162,7 @@ def what_makes_it(rows: list[Row]) -> str | None:
                 parts.setdefault(word(effect), []).append(part + narrow)
         listed = [f"*{answer}*: {', '.join(parts[answer])}" for answer in WORDS if answer in parts]
         if listed:
-            found.append(f"On {name} {'; '.join(listed)}.")
+            found.append(f"On {_these(name, _widest(rows, kind))} {'; '.join(listed)}.")
     return f"**What of IUNET makes the difference?** {' '.join(found)}" if found else None
 
 
@@ -162,7 +183,7 @@ def numbers(rows: list[Row]) -> str | None:
 
 def _number(rows: list[Row], kind: str, rival: str, found: Effect | None) -> str:
     if found is None:
-        return "not run"
+        return "–" if rival in TUNED and kind == "vision" else "not run"
     answer = f"{narrowly(rows, kind, rival, found)}{word(found)}"
     return f"**{answer}**, {points(found)}{_where(rows, kind, found)}"
 
@@ -179,7 +200,7 @@ def metric_of_table7(rows: list[Row]) -> str | None:
     cells = nearer_metric(rows)
     if not cells:
         return None
-    counts = metric_problem()["counts"]["mlp_tab"]
+    counts, tuned = (metric_problem()["counts"][columns] for columns in ("mlp_tab", "tuned"))
     near = sum(cell["nearer"] == "swapped_balanced_accuracy" for cell in cells)
     between = sum(cell["between"] for cell in cells)
     nearest = sum(cell["nearest"] == "accuracy" for cell in cells)
@@ -187,11 +208,14 @@ def metric_of_table7(rows: list[Row]) -> str | None:
     return (
         "**The MLP columns of the paper's table 7 are not balanced accuracies.** On test sets with "
         f"equally frequent classes, {counts['attainable_as_mean']} of "
-        f"{counts['equal_class_cells']} cells are values that a balanced accuracy can take; "
-        f"{counts['majority']} of {counts['cells']} equal the majority's share of the test set. "
+        f"{counts['equal_class_cells']} cells are values that a mean of three balanced accuracies "
+        f"can take, while {tuned['attainable_as_mean']} of {tuned['equal_class_cells']} cells of "
+        f"XGB, TabNet and MLP+C are; {counts['majority']} of {counts['cells']} equal the "
+        "majority's share of the test set. "
         f"Of {len(cells)} cells that we ran ({sets} tables), {near} lie nearer to our balanced "
         "accuracy with labels and predictions swapped than to the right one: weak evidence, since "
-        f"only {between} lie between the two, and {nearest} lie nearest to our plain accuracy."
+        f"the swapped one is mostly the larger and only {between} lie between the two, and "
+        f"{nearest} lie nearest to our plain accuracy."
     )
 
 
@@ -202,9 +226,10 @@ def beside(found: Effect) -> str:
     return WORDS[word(found)]
 
 
-def points(found: Effect) -> str:
-    interval = "" if found.low is None else f" [{found.low:+.1f}, {found.high:+.1f}]"
-    return f"{found.mean:+.1f} points{interval}"
+def points(found: Effect, digits: int = 1) -> str:
+    ends = (found.low, found.high)
+    interval = "" if found.low is None else f" [{', '.join(f'{e:+.{digits}f}' for e in ends)}]"
+    return f"{found.mean:+.{digits}f} points{interval}"
 
 
 def over(found: Effect, name: str) -> str:

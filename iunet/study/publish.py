@@ -16,6 +16,7 @@ from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.study.archive import pack
 from iunet.study.findings import conditions, findings, numbers
+from iunet.study.mechanism import mechanism_text
 from iunet.study.picture import draw
 from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
 from iunet.study.rows import read_rows
@@ -23,6 +24,7 @@ from iunet.study.sweeps import sweeps_text
 from iunet.study.texts import (
     answers_text,
     claims_text,
+    far_text,
     metrics_text,
     progress_text,
     table7_text,
@@ -72,20 +74,21 @@ def made_parts(folder: Path, front_page: Path) -> dict[Path, dict[str, str]]:
     claims = read_json(folder / "tables" / "claims.json")
     lines = findings(rows, real_size_sentence(folder))
     numbered = [f"{i}. {line}" for i, line in enumerate(lines, start=1)]
-    words = conditions(rows) or ""
+    parts = ["\n".join(numbered), numbers(rows), conditions(rows)]
+    found = {"findings": "\n\n".join(filter(None, parts))}
     return {
-        front_page: {
-            "findings": "\n".join([*numbered, "", numbers(rows) or "", "", words]).strip()
-        },
-        folder / "README.md": {
-            "findings": "\n".join([*numbered, "", words]).strip(),
+        front_page: found,
+        folder / "README.md": found
+        | {
             "progress": progress_text(rows),
             "claims": claims_text(claims["data"]["claims"]),
-            "answers": answers_text(rows),
+            "mechanism": mechanism_text(rows),
             "table 7": table7_text(rows),
         },
         folder / "details.md": {
+            "answers": answers_text(rows),
             "metrics": metrics_text(rows),
+            "far": far_text(rows),
             "tuned": tuned_text(rows),
             "sweeps": sweeps_text(rows),
             "real size": real_size_text(folder),
@@ -117,8 +120,10 @@ def facts_text(results: Path, commit: str | None, rows: list[Row]) -> str:
         "- config: config/cpu-study.yaml",
     ]
     lines += [f"- {key}: {value}" for key, value in {**machine, **versions}.items()]
+    unnamed = len({row["id"] for row in rows if not row["processor"]})
     lines += [
-        f"- hours of all jobs, each by its last start: {hours:.1f}",
+        f"- models whose reports name no cpu (tuned baselines, the oldest runs): {unnamed}",
+        f"- hours of all jobs, added up, each by its last start (two ran at once): {hours:.1f}",
         "",
         "| rule | jobs | seconds |",
         "|---|---|---|",

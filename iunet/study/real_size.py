@@ -70,14 +70,14 @@ def real_size_sentence(folder: Path) -> str | None:
         return None
     config = read_config(OVERLAY, SIZE_OVERLAY)
     kept = [
-        f"{method} {_thinnest(cells.get(f'ratio{FIXED_RATIO}')).partition(' (')[0]}"
+        f"{_thinnest(cells.get(f'ratio{FIXED_RATIO}')).partition(' (')[0]} with {method}"
         for method, cells in _by_method(read_document(path)).items()
     ]
     each = ", ".join(kept).replace(CUT_OFF, "nothing")
     return (
-        f"**At its real size** (α = {config['networks'][NETWORK]['alpha']}, "
-        f"{config['train']['supernet']['epochs']} epochs, {_seeds(config)}) "
-        f"{network_label(NETWORK)} keeps at r = {FIXED_RATIO} of its thinnest layer: {each}."
+        f"**At the paper's size** (α = {config['networks'][NETWORK]['alpha']}; "
+        f"{config['train']['supernet']['epochs']} epochs, {_seeds(config)}, masks alone) the layer "
+        f"of {network_label(NETWORK)} that pruning hits hardest keeps at r = {FIXED_RATIO}: {each}."
     )
 
 

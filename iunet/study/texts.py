@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from statistics import fmean
+from statistics import fmean, stdev
 from string import ascii_lowercase
 from typing import Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.runs.settings import network_kind
-from iunet.study.answers import SMALLEST, answers, nearer_metric, tuned_beside_paper
+from iunet.study.answers import SMALLEST, answers, nearer_metric, sample, tuned_beside_paper
 from iunet.tables.claims import CPU_SCALE
 from iunet.tables.effects import Effect
 from iunet.tables.measures import PAPER_TRIALS
@@ -18,6 +18,7 @@ from iunet.tables.measures import PAPER_TRIALS
 Row = dict[str, Any]
 AT_CPU_SCALE = "CPU scale"
 COMMON = 3  # claims with the same remark
+FAR = 3.0  # points between a value of the paper and every metric of ours
 
 
 def claims_text(lines: list[dict[str, Any]]) -> str:
@@ -114,6 +115,36 @@ def metrics_text(rows: list[Row]) -> str:
     cells = nearer_metric(rows)
     methods = list(dict.fromkeys(cell["method"] for cell in cells))
     return _by_dataset(cells, methods, _nearer_cell)
+
+
+def far_text(rows: list[Row]) -> str:
+    """The cells of table 7 that none of our metrics comes near, with what could be the reason."""
+    far = [cell for cell in nearer_metric(rows) if min(_gaps(cell)) >= FAR]
+    if not far:
+        return f"No cell lies {FAR:g} points or more from all our metrics."
+    names = [METRIC_LABELS[metric].lower() for metric in SCORES]
+    heads = ["data set", "method", "the paper", *names, "with he_normal"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for cell in far:
+        own = [_spread(rows, cell["method"], cell["dataset"], metric) for metric in SCORES]
+        other = f"{cell['method']}_he_normal"
+        init = [_spread(rows, other, cell["dataset"], metric) for metric in SCORES]
+        shown = [cell["dataset"], method_label(cell["method"]), f"{cell['paper']:.1f}", *own]
+        shown.append(" / ".join(init) if all(init) else "–")
+        lines.append(f"| {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def _gaps(cell: Row) -> list[float]:
+    return [abs(cell[metric] - cell["paper"]) for metric in SCORES]
+
+
+def _spread(rows: list[Row], method: str, dataset: str, metric: str) -> str:
+    """Mean ± standard deviation over seeds; nothing of what was not run."""
+    values = list(sample(rows, "tabular", method, f"test_{metric}").get(dataset, {}).values())
+    if not values:
+        return ""
+    return f"{fmean(values):.1f}" + (f" ± {stdev(values):.1f}" if len(values) > 1 else "")
 
 
 def _by_dataset(cells: list[Row], methods: list[str], text: Callable[[Row], str]) -> str:

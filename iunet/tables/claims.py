@@ -101,6 +101,7 @@ def asks(bench: Benchmark) -> Ask:
         "runs": runs | {"laziness": laziness},
         "kinds": {name: bench.registry[name].kind for name in {c.dataset for c in used}},
         "scaled_down": scaled_down(bench.config),
+        "unequal": unequal_terms(bench.config),
     }
     return Ask(list(dict.fromkeys(used)), files=list(dict.fromkeys(files)), more=more)
 
@@ -129,6 +130,14 @@ def scaled_down(config: dict[str, Any]) -> dict[str, list[str]]:
         if less:
             found.setdefault("tuning", []).append(f"{learner} {', '.join(less)}")
     return found
+
+
+def unequal_terms(config: dict[str, Any]) -> str | None:
+    """What MLP+C has and IUNET has not, as this config runs them."""
+    weighted = config["tuning"]["mlp_c"].get("class_weights") == "balanced"
+    terms = ["is refitted on train and valid"] * (config["tuning"]["refit_on"] == "train_valid")
+    terms += ["weights its classes"] * (weighted and config["train"]["class_weights"] == "none")
+    return f"MLP+C {' and '.join(terms)}, IUNET not" if terms else None
 
 
 # ---- the ledger
@@ -171,9 +180,10 @@ NOTES = (
     "if it lies wholly outside. The smallest effects were fixed before any run.",
     "Intervals: data sets are drawn again and seeds within them (100,000 draws), paired by data "
     "set and seed, and widened by √(n/(n − 1))·t/z for n data sets (of one data set: seeds). Over "
-    "several data sets the spread of seeds counts twice, so they are rather too wide than too "
-    "narrow; they are not adjusted for the number of claims. Images count in accuracy, tables in "
-    "balanced accuracy.",
+    "several data sets the spread of seeds counts twice, so they are rather too wide where the "
+    "differences are spread evenly; where one data set stands out, the end towards it is too near. "
+    "They are not adjusted for the number of claims. Images count in accuracy, tables in balanced "
+    "accuracy.",
 )
 
 
@@ -216,7 +226,11 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -
         said.append("one data set and one seed: no interval")
     if claim.equality and found.verdict == NOT_REPRODUCED:
         said.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")
+    if claim.tuned and claim.equality and facts.get("unequal"):
+        said.append(facts["unequal"])
     kinds = {facts["kinds"][name] for name in effect.datasets}
+    if len(kinds) > 1:
+        said.append("tables and images together")
     stand_ins = [n for n in effect.datasets if n in (about.stand_ins or {}).values()]
     subsets = [n for n in effect.datasets if any(t.startswith("subset") for t in about.of(n))]
     kinds |= {"tuning"} if claim.tuned else set()

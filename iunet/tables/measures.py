@@ -200,7 +200,7 @@ def near_the_cnn(runs: Runs) -> Compared:
         scores = select(dense, dataset=dataset)["test_accuracy"].dropna()
         if cnn and len(scores) and fmean(cnn.values()) < scores.mean():
             compared.remarks.append(
-                f"no bound on {dataset}: the CNN is below the dense MLP "
+                f"no reference on {dataset}: the CNN is below the dense MLP "
                 f"({fmean(cnn.values()):.1f} and {scores.mean():.1f} %)"
             )
     return compared

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from iunet.tables.claimed import CLAIMS
-from iunet.tables.claims import COLUMNS, CPU_SCALE, ledger, scaled_down
+from iunet.tables.claims import COLUMNS, CPU_SCALE, ledger, scaled_down, unequal_terms
 from iunet.tables.effects import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
 from iunet.tables.frame import make_frame
 from iunet.tables.measures import (
@@ -163,7 +163,7 @@ def test_consistency_counts_all_transforms_and_tells_of_constant_predictors():
 
 
 def test_a_cnn_below_the_dense_mlp_is_no_bound():
-    below = "no bound on cifar10: the CNN is below the dense MLP (37.0 and 43.0 %)"
+    below = "no reference on cifar10: the CNN is below the dense MLP (37.0 and 43.0 %)"
     for cnn, said in ((37.0, [below]), (60.0, [])):
         rows = [row("cifar10", "mlp_vis", "iunet", 0, 49.0), row("cifar10", "cnn", "dense", 0, cnn)]
         runs = runs_of("table6", rows)
@@ -305,6 +305,22 @@ def test_the_papers_config_is_not_scaled_down():
         "vision": ["networks.mlp_vis.alpha 4 for 8"],
         "tuning": ["xgb at most 30 minutes", "mlp_c 10 trials for 840"],
     }
+
+
+def test_unequal_terms_and_mixed_data_stand_beside_a_claim():
+    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    both = "MLP+C is refitted on train and valid and weights its classes, IUNET not"
+    assert unequal_terms(config) == both
+    config["tuning"]["refit_on"] = "train"
+    assert unequal_terms(config) == "MLP+C weights its classes, IUNET not"
+    config["train"]["class_weights"] = "balanced"
+    assert unequal_terms(config) is None
+    effect = Effect(5.0, 1.0, 9.0, ["cifar10", "vehicle"], 3)
+    found = {claim.key: Finding(effect, REPRODUCED) for claim in CLAIMS}
+    lines = {x["key"]: x for x in ledger(found, FACTS | {"unequal": both}).data["claims"]}
+    with_it = [key for key, line in lines.items() if both in line["remarks"]]
+    assert with_it == ["level_mlp_c"]
+    assert "tables and images together" in lines["pis"]["remarks"]
 
 
 @pytest.mark.parametrize(("trials", "verdict"), [(600, NOT_REPRODUCED), (599, UNDECIDED)])

@@ -47,7 +47,7 @@ def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tm
     assert torch_default.count("**cut off** (2)") == 3 and "2.2 % (2)" in torch_default
     assert "cut off" not in he_normal and "3.1 % (2)" in he_normal
     sentence = real_size_sentence(tmp_path)
-    assert sentence.endswith("MLP_VIS keeps at r = 8 of its thinnest layer: OMP nothing.")
+    assert sentence.endswith("MLP_VIS that pruning hits hardest keeps at r = 8: nothing with OMP.")
     assert omp == "| OMP | not run | 1.2 % (2) | **cut off** (2) | not run | < 0.001 % (1) |"
 
 
