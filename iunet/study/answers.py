@@ -52,6 +52,9 @@ QUESTIONS = (
     Question("Is θ† better than fresh weights under the same mask?", "iunet", "iunet_fresh"),
     Question("Do the trained weights beat θ†?", "iunet_no_reinit", "iunet"),
     Question("Is it better than a small dense network?", "iunet", "dense_small"),
+    Question("Does IUNET beat OMP, both from he_normal?", "iunet_he_normal", "omp_he_normal"),
+    Question("Is PIS needed from he_normal?", "iunet_he_normal", "iunet_no_pis_he_normal"),
+    Question("Is IUNET better from torch_default than from he_normal?", "iunet", "iunet_he_normal"),
 )
 
 
