@@ -1,8 +1,9 @@
-"""What the score of TabNet's best trial was worth: the same parameters with other seeds.
+"""What the score of TabNet's best trial was worth: the same parameters trained again.
 
 A trial's score is the best of its epochs on validation. Trained again on train for as many epochs
-as it had then, with another seed: what is its score at the end, and how far does it move from one
-epoch to the next? Nothing is chosen here.
+as it had then: what is the score at the end, what the best on the way, and how far does it move
+from one epoch to the next? Seed 0 is the trial's own (with a study per data set): on the same CPU
+it repeats the trial, on another one roundings differ. Nothing is chosen here.
 
     python benchmarks/tabnet_epochs.py results/cpu-study anneal vehicle
 
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     set_up_torch("cpu", 1, granted_threads=1)
-    print("balanced accuracy on valid; test; mean change of valid from epoch to epoch")
+    print("valid at the end, its best, its mean change from epoch to epoch; test at the end")
     for dataset in arguments.datasets:
         split = arguments.results / "splits" / dataset
         files = {part: str(split / f"{part}.safetensors") for part in ("train", "valid", "test")}
@@ -67,8 +68,9 @@ def main() -> None:
         for seed in range(arguments.seeds):
             found = scores_by_epoch(learner, best, seed)
             valid = found["valid"]
-            change = fmean(abs(b - a) for a, b in pairwise(valid[-LAST - 1 :]))
-            print(f"  seed {seed}: {valid[-1]:5.1f} {found['test'][-1]:8.1f} {change:8.1f}")
+            changes = [abs(b - a) for a, b in pairwise(valid[-LAST - 1 :])] or [0.0]
+            shown = (valid[-1], max(valid), fmean(changes), found["test"][-1])
+            print(f"  seed {seed}:" + "".join(f"{value:8.1f}" for value in shown))
 
 
 if __name__ == "__main__":

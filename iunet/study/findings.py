@@ -8,7 +8,11 @@ from typing import Any
 from iunet.labels import dataset_label, method_label
 from iunet.study.answers import (
     FIXED_RATIO,
+    NOT_ASKED,
+    NOT_RUN,
     OPEN,
+    QUESTIONS,
+    Question,
     compare,
     depends_on,
     each_difference,
@@ -33,24 +37,15 @@ RULE = (
     "*Yes*: the interval lies above 0 and the mean is a point or more; *no*: a gain of a point is "
     "excluded; *open*: neither; *narrowly*: without some one of the data sets it would be another."
 )
-RIVALS = {"omp": "Does IUNET beat OMP?", "dense": "Does it beat the dense network?"}
-TUNED = {"mlp_c": "Does it beat the tuned MLP+C?"}  # on tables alone
-# Of IUNET less a control: what of it makes the difference? The question, and what it is about.
-PARTS = {
-    "iunet_no_pis": ("Is PIS needed?", "PIS"),
-    "ilo_lr16": (
-        "Is PIS more than 16 times the learning rate at κ = 1?",
-        "PIS beyond a 16 times larger learning rate",
-    ),
-    "iunet_no_ilo": ("Is ILO needed?", "ILO"),
-    "iunet_no_prune": ("Is pruning needed? (the supernet as it was trained)", "pruning"),
-    "iunet_shuffled": (
-        "Is the mask more than the densities of its layers?",
-        "the mask beyond the densities of its layers",
-    ),
+RIVALS = {"omp": "OMP", "dense": "the dense network"}
+PARTS = {  # of IUNET less a control: what makes the difference?
+    "iunet_no_pis": "PIS",
+    "ilo_lr16": "PIS beyond a 16 times larger learning rate",
+    "iunet_no_ilo": "ILO",
+    "iunet_no_prune": "pruning",
+    "iunet_shuffled": "the mask beyond the densities of its layers",
 }
-OTHER_MASKS = {"omp_relative": "Is its mask better than OMP's with the relative score?"}
-ASKED = RIVALS | TUNED | {rival: question for rival, (question, _) in PARTS.items()} | OTHER_MASKS
+FRONT = (*RIVALS, "mlp_c", *PARTS, "omp_relative")  # what IUNET is compared with on the front page
 
 
 def findings(rows: list[Row], real_size: str | None = None) -> list[str]:
@@ -69,34 +64,40 @@ def conditions(rows: list[Row]) -> str | None:
         for kind, (name, metric) in KINDS.items()
         if (most := _widest(rows, kind))
     ]
-    return f"Points are of test {' and of test '.join(found)}. {RULE}" if found else None
+    if not found:
+        return None
+    return f"Points are IUNET's less the other's, of test {' and of test '.join(found)}. {RULE}"
 
 
 def _widest(rows: list[Row], kind: str) -> Effect | None:
     """The comparison on the most data sets."""
-    rivals = (compare(rows, kind, "iunet", rival) for rival in ASKED)
+    rivals = (compare(rows, kind, "iunet", rival) for rival in FRONT)
     return max(filter(None, rivals), key=lambda e: len(e.datasets), default=None)
 
 
 def against_rivals(rows: list[Row]) -> str | None:
     heads, remarks = [], []
     for kind, (name, _) in KINDS.items():
-        omp, dense = (compare(rows, kind, "iunet", rival) for rival in RIVALS)
-        if omp is None or dense is None:
+        found = {rival: compare(rows, kind, "iunet", rival) for rival in RIVALS}
+        if None in found.values():
             continue
-        again = "" if beside(omp) == beside(dense) else f"{beside(dense)} "
-        narrow = narrowly(rows, kind, "omp", omp)
-        both = f"{narrow}{beside(omp)} OMP and {again}the dense network"
-        heads.append(f"On {_these(name, omp)} IUNET is {both}.")
+        said: dict[str, dict[str, list[str]]] = {}  # where, and how: beside whom
+        for rival, effect in found.items():
+            how = f"{narrowly(rows, kind, rival, effect)}{beside(effect)}"
+            here = said.setdefault(_these(name, effect), {})
+            here.setdefault(how, []).append(RIVALS[rival])
+        for where, hows in said.items():
+            standing = " and ".join(f"{how} {' and '.join(who)}" for how, who in hows.items())
+            heads.append(f"On {where} IUNET is {standing}.")
+        omp = found["omp"]
         remarks += [without_the_largest(rows, kind, omp), _at_chosen(rows, kind, omp)]
     return " ".join(filter(None, [f"**{' '.join(heads)}**", *remarks])) if heads else None
 
 
 def _these(name: str, found: Effect) -> str:
-    """The kind of data; the data set itself if it is the only one."""
-    if len(found.datasets) > 1:
-        return name
-    return f"{dataset_label(found.datasets[0])}" + " (CPU scale)" * (name == "images")
+    """The kind of data, or the data set itself if it is the only one; images with their scale."""
+    which = name if len(found.datasets) > 1 else dataset_label(found.datasets[0])
+    return f"{which} (CPU scale)" if name == "images" else which
 
 
 def narrowly(rows: list[Row], kind: str, rival: str, found: Effect) -> str:
@@ -110,7 +111,8 @@ def _at_chosen(rows: list[Row], kind: str, found: Effect) -> str | None:
     chosen = compare(rows, kind, "iunet", "omp", at_chosen=True)
     if chosen is None or chosen == found:
         return None
-    listed = ", ".join(f"{method_label(m)} {_ratios(rows, kind, m)}" for m in ("omp", "iunet"))
+    here = [row for row in rows if row["dataset"] in chosen.datasets]
+    listed = ", ".join(f"{method_label(m)} {_ratios(here, kind, m)}" for m in ("omp", "iunet"))
     return (
         f"On {_these(KINDS[kind][0], chosen)}, each at the ratio chosen for it on validation "
         f"({listed}), IUNET − OMP is {points(chosen)}."
@@ -128,7 +130,9 @@ def scale(rows: list[Row], found: Effect) -> str:
     here = [r for r in shown(rows, "vision") if r["dataset"] in found.datasets]
     if not here:
         return ""
-    weights = {r["encoder_weights"] for r in here if r["method"] == "iunet"} - {None}
+    weights = [
+        w for of in sample(here, "vision", "iunet", "encoder_weights").values() for w in of.values()
+    ]
     size = f"MLP_VIS of {max(weights) / 1e6:.1f} million weights, " if weights else ""
     part = "subset, " if any(r["subset"] for r in here) else ""
     interval = f"; {SEEDS_ONLY}" if len(found.datasets) == 1 else ""
@@ -146,8 +150,8 @@ def without_the_largest(rows: list[Row], kind: str, found: Effect) -> str | None
     ahead = sum(difference > 0 for difference in each.values())
     return (
         f"On {KINDS[kind][0]} IUNET − OMP is {points(found, 2)}; IUNET is ahead on {ahead} of "
-        f"{len(each)}, by {median(each.values()):.2f} in the median. Much of the mean is {most} "
-        f"({each[most]:+.1f}); without it {points(others, 2)}, {same} *{word(others)}*."
+        f"{len(each)}, the median is {median(each.values()):+.2f}. The largest difference is that "
+        f"on {most} ({each[most]:+.1f}); without it {points(others, 2)}, {same} *{word(others)}*."
     )
 
 
@@ -155,14 +159,17 @@ def what_makes_it(rows: list[Row]) -> str | None:
     """The parts of IUNET by the answers to whether they are needed; `numbers` has the numbers."""
     found = []
     for kind, (name, _) in KINDS.items():
+        effects = {r: e for r in PARTS if (e := compare(rows, kind, "iunet", r))}
+        most = max(effects.values(), key=lambda e: len(e.datasets), default=None)
         parts: dict[str, list[str]] = {}
-        for rival, (_, part) in PARTS.items():
-            if effect := compare(rows, kind, "iunet", rival):
-                narrow = " (narrowly)" * bool(narrowly(rows, kind, rival, effect))
-                parts.setdefault(word(effect), []).append(part + narrow)
+        for rival, effect in effects.items():
+            notes = ["narrowly"] * bool(narrowly(rows, kind, rival, effect))
+            notes += [over(effect, name)] * (effect.datasets != most.datasets)
+            note = f" ({', '.join(notes)})" if notes else ""
+            parts.setdefault(word(effect), []).append(PARTS[rival] + note)
         listed = [f"*{answer}*: {', '.join(parts[answer])}" for answer in WORDS if answer in parts]
         if listed:
-            found.append(f"On {_these(name, _widest(rows, kind))} {'; '.join(listed)}.")
+            found.append(f"On {_these(name, most)} {'; '.join(listed)}.")
     return f"**What of IUNET makes the difference?** {' '.join(found)}" if found else None
 
 
@@ -171,19 +178,22 @@ def numbers(rows: list[Row]) -> str | None:
     widest = {kind: most for kind in KINDS if (most := _widest(rows, kind))}
     if not widest:
         return None
-    heads = [f"{KINDS[kind][0]}: {over(most, KINDS[kind][0])}" for kind, most in widest.items()]
+    heads = [over(most, KINDS[kind][0]) for kind, most in widest.items()]
     lines = [f"| | {' | '.join(heads)} |", "|---" * (1 + len(widest)) + "|"]
-    for rival, question in ASKED.items():
-        found = {kind: compare(rows, kind, "iunet", rival) for kind in widest}
-        if any(found.values()):
-            cells = (_number(rows, kind, rival, effect) for kind, effect in found.items())
-            lines.append(f"| {question} | {' | '.join(cells)} |")
+    asked = {q.theirs: q for q in QUESTIONS if q.ours == "iunet"}
+    for question in map(asked.__getitem__, FRONT):
+        cells = {kind: _number(rows, kind, question) for kind in widest}
+        if set(cells.values()) - {NOT_RUN, NOT_ASKED}:
+            lines.append(f"| {question.text} | {' | '.join(cells.values())} |")
     return "\n".join(lines)
 
 
-def _number(rows: list[Row], kind: str, rival: str, found: Effect | None) -> str:
-    if found is None:
-        return "–" if rival in TUNED and kind == "vision" else "not run"
+def _number(rows: list[Row], kind: str, question: Question) -> str:
+    if kind not in question.kinds:
+        return NOT_ASKED
+    rival = question.theirs
+    if (found := compare(rows, kind, "iunet", rival)) is None:
+        return NOT_RUN
     answer = f"{narrowly(rows, kind, rival, found)}{word(found)}"
     return f"**{answer}**, {points(found)}{_where(rows, kind, found)}"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from iunet.labels import dataset_label, method_label
 from iunet.study.answers import FIXED_RATIO, sample
+from iunet.tables.effects import Sample
 
 Row = dict[str, Any]
 OVERLAP = "overlap_with_initial_mask"
@@ -22,11 +23,14 @@ def laziness_line(rows: list[Row]) -> str | None:
     """The overlap of each method's mask with that of the initial weights, by kind of data."""
     parts = []
     for kind, noun in KINDS.items():
-        found = {m: values for m in LAZY if (values := sample(rows, kind, m, OVERLAP))}
-        if found:
-            sets = set.intersection(*(set(values) for values in found.values()))
-            name = f"{len(sets)} {noun}" if len(sets) > 1 else dataset_label(*sets)
-            means = (f"{method_label(m)} {_mean(v, sets):.2f}" for m, v in found.items())
+        found = {m: sample(rows, kind, m, OVERLAP) for m in LAZY}
+        runs = _runs(found["omp"]) & _runs(found["iunet"])
+        sets = sorted({dataset for dataset, _ in runs})
+        if sets:
+            name = f"{len(sets)} {noun}" if len(sets) > 1 else dataset_label(sets[0])
+            # A method that is not finished on the same runs would be a mean of others.
+            whole = {m: values for m, values in found.items() if runs <= _runs(values)}
+            means = (f"{method_label(m)} {_mean(values, runs):.2f}" for m, values in whole.items())
             parts.append(f"{name}: {', '.join(means)}")
     if not parts:
         return None
@@ -37,8 +41,16 @@ def laziness_line(rows: list[Row]) -> str | None:
     )
 
 
-def _mean(values: dict[str, dict[int, float]], sets: set[str]) -> float:
-    return fmean(fmean(values[name].values()) for name in sorted(sets))
+def _runs(values: Sample) -> set[tuple[str, int]]:
+    return {(dataset, seed) for dataset, of_seeds in values.items() for seed in of_seeds}
+
+
+def _mean(values: Sample, runs: set[tuple[str, int]]) -> float:
+    """Of the data sets' means: all have the same weight."""
+    by_set: dict[str, list[float]] = {}
+    for dataset, seed in sorted(runs):
+        by_set.setdefault(dataset, []).append(values[dataset][seed])
+    return fmean(fmean(of_set) for of_set in by_set.values())
 
 
 def beta_lasso_line(rows: list[Row]) -> str | None:

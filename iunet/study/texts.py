@@ -10,7 +10,17 @@ from typing import Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.runs.settings import network_kind
-from iunet.study.answers import SMALLEST, answers, nearer_metric, sample, tuned_beside_paper
+from iunet.study.answers import (
+    NAMES,
+    NOT_ASKED,
+    NOT_RUN,
+    QUESTIONS,
+    SMALLEST,
+    answers,
+    nearer_metric,
+    sample,
+    tuned_beside_paper,
+)
 from iunet.tables.claims import CPU_SCALE
 from iunet.tables.effects import Effect
 from iunet.tables.measures import PAPER_TRIALS
@@ -74,10 +84,12 @@ def answers_text(rows: list[Row]) -> str:
     kinds = list(dict.fromkeys(entry["kind"] for entry in found))
     most = {k: max(len(e["effect"].datasets) for e in found if e["kind"] == k) for k in kinds}
     columns = ["question", *(f"{kind} ({most[kind]})" for kind in kinds)]
+    asked_of = {question.text: question.kinds for question in QUESTIONS}
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for question in dict.fromkeys(entry["question"] for entry in found):
-        cells = {e["kind"]: _answer(e, most) for e in found if e["question"] == question}
-        lines.append(f"| {' | '.join([question, *(cells.get(k, 'not run') for k in kinds)])} |")
+        cells = {NAMES[kind]: NOT_RUN for kind in asked_of[question]}
+        cells |= {e["kind"]: _answer(e, most) for e in found if e["question"] == question}
+        lines.append(f"| {' | '.join([question, *(cells.get(k, NOT_ASKED) for k in kinds)])} |")
     return "\n".join(lines)
 
 

@@ -226,7 +226,7 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -
         said.append("one data set and one seed: no interval")
     if claim.equality and found.verdict == NOT_REPRODUCED:
         said.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")
-    if claim.tuned and claim.equality and facts.get("unequal"):
+    if claim.key == "level_mlp_c" and facts.get("unequal"):
         said.append(facts["unequal"])
     kinds = {facts["kinds"][name] for name in effect.datasets}
     if len(kinds) > 1:

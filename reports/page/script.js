@@ -156,21 +156,23 @@
 
   // The tables' data are packed, and only downloads need them: unpacked by the first click.
   let unpacked;
-  function documents() {
-    unpacked ??= (async () => {
-      const packed = atob(document.getElementById("data").textContent);
-      const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-      return new Response(stream).json();
-    })();
-    return unpacked;
+  async function unpack() {
+    const packed = atob(document.getElementById("data").textContent);
+    const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).json();
   }
 
   for (const button of all("button.download")) {
     button.addEventListener("click", async () => {
+      try {
+        unpacked ??= await unpack();
+      } catch {
+        button.textContent = "This browser cannot unpack the data (the CSV lies beside the report)";
+        return;
+      }
       const link = document.createElement("a");
-      const content = csv((await documents())[button.dataset.table]);
-      const blob = new Blob([content], { type: "text/csv" });
+      const blob = new Blob([csv(unpacked[button.dataset.table])], { type: "text/csv" });
       link.href = URL.createObjectURL(blob);
       link.download = `${button.dataset.table}.csv`;
       link.click();
