@@ -267,8 +267,8 @@ def _smallest(gaps: dict[str, float]) -> str | None:
 def tuned_beside_paper(rows: list[Row]) -> list[dict[str, Any]]:
     """Of XGB, TabNet and MLP+C, set by set: our mean, the paper's, trials, and the best of them.
 
-    `valid` is what that trial had on validation: if a refit has far less on test, it was chosen for
-    a chance that does not come again, and more trials are no remedy.
+    `valid` is what that trial had on validation: if its refits have far less on test, a part of it
+    was luck of the search.
     """
     found = []
     for paper in paper_table(7):
