@@ -11,7 +11,7 @@ from typing import Any
 from iunet.data.registry import ONLINE, Dataset, find, mirror_index
 from iunet.errors import UserError, nearest
 from iunet.paper import paper_table
-from iunet.runs.entries import datasets_named
+from iunet.runs.entries import Benchmark, datasets_named
 from iunet.runs.methods import config_with_row, resolve_row, row_of_path
 from iunet.runs.names import SupernetName, base_network
 from iunet.runs.schema import check_schema
@@ -47,14 +47,29 @@ def check_rows(config: Config, pairs: set[tuple[str, str]], schema: str) -> None
             check_schema(config_with_row(config, row, network), schema, where)
 
 
-def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], schema: str) -> None:
-    """Refuse the path of a run whose values a row of the config could not have.
+def check_run_path(
+    bench: Benchmark, dataset: str, network: str, seed: str, run: str, cut: str | None, schema: str
+) -> None:
+    """Refuse the path of a run that a row of the config could not have.
 
-    `point` has network, seed, the run (a supernet's or dense network's name), and the cut if there
-    is one. Each run has one path, so a value that is written otherwise is refused too.
+    `run` is the name of a supernet or dense network. Each run has one path, so a value that is
+    written otherwise is refused too.
     """
-    network, run, cut = point["network"], point["run"], point.get("cut")
-    parts = (dataset.name, network, run, f"seed{point['seed']}", cut)
+    if int(seed) in bench.seeds and (dataset, network, run, cut) in bench.runs:
+        return
+    _check_path(bench.config, bench.registry[dataset], network, seed, run, cut, schema)
+
+
+def _check_path(
+    config: Config,
+    dataset: Dataset,
+    network: str,
+    seed: str,
+    run: str,
+    cut: str | None,
+    schema: str,
+) -> None:
+    parts = (dataset.name, network, run, f"seed{seed}", cut)
     path = f"The path runs/{'/'.join(part for part in parts if part)}"
     kind = network_kind(network)
     if kind != dataset.kind:
@@ -62,7 +77,7 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], sche
             f"{path}: {network} is for {kind} data, but '{dataset.name}' is a {dataset.kind} data "
             "set."
         )
-    check_seed(config, point["seed"], path, schema)
+    check_seed(config, seed, path, schema)
     try:
         row = row_of_path(config, network, run, cut)
         changed = {**config, "methods": {**config["methods"], "path": row}}
@@ -79,7 +94,7 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str], sche
     if expected != (network, run, *((cut,) if cut else ())):
         raise UserError(
             f"{path} is not how that run is written: each run has one path, and this one's is "
-            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(point['seed'])}"
+            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(seed)}"
             f"{'/' + expected[2] if cut else ''}."
         )
 

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -119,29 +120,34 @@ wildcard_constraints:
     figure=any_of(FIGURE_TITLES),
 
 
-# ---- paths that were asked for
+# ---- errors, and paths that were asked for
 
 
-@cache
-def check_run(dataset, network, seed, run, cut=None):
-    """A path may ask for any run, but for none that the config could not have."""
-    if int(seed) in BENCH.seeds and (dataset, network, run, cut) in BENCH.runs:
-        return  # it does have it
-    point = {"network": network, "seed": seed, "run": run, "cut": cut}
+@contextmanager
+def user_errors():
+    """Errors that the user can put right, in the form in which Snakemake shows a message alone."""
     try:
-        check_run_path(config, REGISTRY[dataset], point, SCHEMA)
+        yield
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
 
-RUN_PATH = re.compile(
-    rf"{re.escape(config['results'])}/runs/(?P<dataset>{any_of(REGISTRY)})/"
-    rf"(?P<network>{NETWORK})/(?P<run>(?:kappa|dense)[^/]*)/seed(?P<seed>[0-9]+)/"
-    rf"(?:(?P<cut>(?:{any_of([*STRUCTURES.values(), SURVIVORS])})[^/]*)/)?.*"
-)
+@cache
+def check_point(dataset, network, seed, run, cut, learner):
+    if learner is None:
+        check_run_path(BENCH, dataset, network, seed, run, cut, SCHEMA)
+    else:
+        check_seed(config, seed, f"The path of {learner}", SCHEMA)
 
 
-def check_targets():
-    for target in workflow.dag_settings.targets or ():
-        if found := RUN_PATH.fullmatch(str(target)):
-            check_run(**found.groupdict())
+def check_run(wildcards):
+    """A path may ask for any run, but for none that the config could not have."""
+    point = dict(wildcards.items())
+    run = point.get("supernet") or point.get("dense")
+    if "seed" not in point or not (run or "learner" in point):
+        return
+    cut = point["cut"] + point.get("options", "") if "cut" in point else None
+    with user_errors():
+        check_point(
+            point["dataset"], point.get("network"), point["seed"], run, cut, point.get("learner")
+        )
