@@ -1,12 +1,17 @@
-"""Targets that no rule makes: what is near them."""
+"""What may be asked for by its path: the runs that a config could have, and no others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from iunet.errors import nearest
+from iunet.data.registry import Dataset
+from iunet.errors import UserError, nearest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
+from iunet.runs.methods import config_with_row, resolve_row, row_of_path
+from iunet.runs.names import SupernetName, base_network
+from iunet.runs.schema import check_schema
+from iunet.runs.settings import Config, network_kind
 
 FORMS = {paths.TABLE: ("csv", "md", "tex", "html", "json"), paths.FIGURE: ("png", "pdf", "csv")}
 
@@ -41,3 +46,51 @@ def _files(bench: Benchmark) -> Iterator[str]:
             yield bench.path(template, dataset=dataset)
     for cell in bench.cells:
         yield from bench.results_of(cell)
+
+
+# ---- paths of runs
+
+
+def check_run_path(config: Config, dataset: Dataset, point: dict[str, str]) -> None:
+    """Refuse the path of a run whose values a row of the config could not have.
+
+    `point` has network, seed, the run (a supernet's or dense network's name), and the cut if there
+    is one. Each run has one path, so a value that is written otherwise is refused too.
+    """
+    network, run, cut = point["network"], point["run"], point.get("cut")
+    parts = (dataset.name, network, run, f"seed{point['seed']}", cut)
+    path = f"The path runs/{'/'.join(part for part in parts if part)}"
+    kind = network_kind(network)
+    if kind != dataset.kind:
+        raise UserError(
+            f"{path}: {network} is for {kind} data, but '{dataset.name}' is a {dataset.kind} data "
+            "set."
+        )
+    check_seed(config, point["seed"], path)
+    try:
+        row = row_of_path(config, network, run, cut)
+        changed = {**config, "methods": {**config["methods"], "path": row}}
+        if row.get("recipe") == "beta_lasso":
+            l1 = SupernetName.parse(run).l1
+            changed["beta_lasso"] = {**config["beta_lasso"], "l1": [l1]}
+        method = resolve_row(changed, "path", row, base_network(network))
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    where = f"{path} asks for what the config could not have. "
+    check_schema(changed, where)
+    check_schema(config_with_row(changed, row, base_network(network)), where)
+    expected = (method.network, method.supernets[0], *(method.cuts if cut else ()))
+    if expected != (network, run, *((cut,) if cut else ())):
+        raise UserError(
+            f"{path} is not how that run is written: each run has one path, and this one's is "
+            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(point['seed'])}"
+            f"{'/' + expected[2] if cut else ''}."
+        )
+
+
+def check_seed(config: Config, seed: str, path: str) -> None:
+    if seed in map(str, config["seeds"]):
+        return
+    check_schema({**config, "seeds": [int(seed)]}, f"{path}: ")
+    if str(int(seed)) != seed:
+        raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")

@@ -11,29 +11,12 @@ PROJECT = Path(workflow.current_basedir).parents[1]
 sys.path.insert(0, str(PROJECT))  # the package is also found where it is not installed
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.data.registry import check_own_file, mirror_index, read_registry
+from iunet.data.registry import check_own_file, mirror_index
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
-from iunet.figures.catalog import FIGURES, figure_ask, figure_titles
-from iunet.figures.catalog import KINDS as FIGURE_KINDS
+from iunet.figures.catalog import declared_figures, figure_ask, figure_titles
 from iunet.networks.catalog import network_entry
 from iunet.runs import paths, settings
-from iunet.runs.config import (
-    check_datasets,
-    check_default_config,
-    check_ranges,
-    check_results_folder,
-    check_rows,
-    check_run_path,
-    check_seed,
-    check_stand_ins,
-    check_tables,
-    restore_numbers,
-    results_folder,
-    shown_on_page,
-    unavailable,
-)
-from iunet.runs.entries import Benchmark
 from iunet.runs.names import (
     INITS,
     STRUCTURES,
@@ -43,42 +26,22 @@ from iunet.runs.names import (
     SupernetName,
     base_network,
 )
-from iunet.runs.own import own_dataset, with_own_data
-from iunet.runs.schema import check_plain, check_schema, required_keys
-from iunet.runs.targets import explain_target
+from iunet.runs.targets import check_run_path, check_seed, explain_target
+from iunet.runs.validate import shown_on_page, validate
 from iunet.runs.versions import code_lines, script_code
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, said_by_tables, table_ask, table_module, table_names
-
-SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
+from iunet.tables.catalog import TABLES, declared_tables, table_ask, table_module, table_names
 
 try:
-    check_plain(config)
-    check_default_config(config, required_keys(SCHEMA))
-    config.update(restore_numbers(config))
-    config |= {k: results_folder(v) for k, v in config.items() if k == "results"}
-    check_schema(config, SCHEMA)
-    check_results_folder(config["results"])
-    REGISTRY = read_registry(config["data"]["registry"])
-    if own := own_dataset(config, taken=[*REGISTRY, *config["datasets"]]):
-        REGISTRY[own.name] = own
-        config.update(with_own_data(config, own))
-    check_tables(config, TABLES, FIGURES)
-    check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
-    check_ranges(config)
-    check_stand_ins(config)
-    MIRROR = config["data"]["mirror"]
-    BENCH = Benchmark(
-        config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=said_by_tables("PAIRS")
-    )
-    networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
-    check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
-    SHOWN_TABLES = shown_on_page(config, "tables", table_names(config))
+    BENCH = validate(config, declared_tables() | declared_figures())
     FIGURE_TITLES = figure_titles(BENCH)
-    names = shown_on_page(config, "figures", FIGURE_TITLES)
+    SHOWN_TABLES = shown_on_page(BENCH.config, "tables", table_names(BENCH.config))
+    names = shown_on_page(BENCH.config, "figures", FIGURE_TITLES)
     SHOWN_FIGURES = {name: FIGURE_TITLES[name] for name in names}
 except UserError as error:
     raise WorkflowError(str(error)) from None
+config.update(BENCH.config)  # as jobs get it
+REGISTRY, MIRROR = BENCH.registry, BENCH.mirror
 
 
 pathvars:
@@ -129,7 +92,7 @@ def check_run(dataset, network, seed, run, cut=None):
         return  # it does have it
     point = {"network": network, "seed": seed, "run": run, "cut": cut}
     try:
-        check_run_path(config, REGISTRY[dataset], point, SCHEMA)
+        check_run_path(config, REGISTRY[dataset], point)
     except UserError as error:
         raise WorkflowError(str(error)) from None
 

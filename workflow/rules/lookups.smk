@@ -151,7 +151,7 @@ def study_of_seed(wildcards):
         raise WorkflowError(
             f"{wildcards.learner} is for tables, but '{wildcards.dataset}' is none."
         )
-    check_seed(config, wildcards.seed, f"The path of {wildcards.learner}", SCHEMA)
+    check_seed(config, wildcards.seed, f"The path of {wildcards.learner}")
     study = settings.study_folder(config, wildcards.seed)
     point = {"dataset": wildcards.dataset, "learner": wildcards.learner, "study": study}
     return paths.STUDY_REPORT.format(**point)

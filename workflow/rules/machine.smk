@@ -6,15 +6,11 @@ import os
 from snakemake.logging import logger
 
 from iunet.machine import allocation, cluster, fork_server, gpu_slot, resources
-from iunet.machine.device import check_devices, device_of, unusable_gpu_warning, visible_gpus
+from iunet.machine.device import device_of, unusable_gpu_warning, visible_gpus
 from iunet.machine.run_lock import refuse_unwritable
 from iunet.runs import limits
 from iunet.runs.costs import Costs
 
-try:
-    check_devices(config, [*config["networks"], *LEARNERS])
-except UserError as error:
-    raise WorkflowError(str(error)) from None
 COSTS = Costs(BENCH)
 AUTO_WORKERS = config["tuning"]["workers"] == "auto"
 if workflow.is_main_process and (warning := unusable_gpu_warning(config)):
