@@ -12,74 +12,36 @@ PROJECT = Path(workflow.current_basedir).parents[1]
 sys.path.insert(0, str(PROJECT))  # the package is also found where it is not installed
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.data.registry import check_own_file, mirror_index, read_registry
-from iunet.data.sources import effective_source
 from iunet.errors import UserError
-from iunet.figures.catalog import FIGURES, figure_ask, figure_titles
-from iunet.figures.catalog import KINDS as FIGURE_KINDS
-from iunet.networks.catalog import network_entry
+from iunet.figures.catalog import declared_figures, figure_ask, figure_titles
 from iunet.runs import paths, settings
-from iunet.runs.config import (
-    check_datasets,
-    check_default_config,
-    check_ranges,
-    check_results_folder,
-    check_rows,
-    check_run_path,
-    check_seed,
-    check_stand_ins,
-    check_tables,
-    restore_numbers,
-    results_folder,
-    shown_on_page,
-    unavailable,
-)
-from iunet.runs.entries import Benchmark
-from iunet.runs.names import (
-    INITS,
-    STRUCTURES,
-    SURVIVORS,
-    CutName,
-    DenseName,
-    SupernetName,
-    base_network,
-)
-from iunet.runs.own import own_dataset, with_own_data
-from iunet.runs.schema import check_plain, check_schema, required_keys
-from iunet.runs.targets import explain_target
-from iunet.runs.versions import code_lines, script_code
+from iunet.runs.names import INITS, CutName, DenseName, SupernetName
+from iunet.runs.targets import check_targets
+from iunet.runs.validate import shown_on_page, validate
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, said_by_tables, table_ask, table_module, table_names
+from iunet.tables.catalog import declared_tables, table_ask, table_module, table_names
 
-SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
-try:
-    check_plain(config)
-    check_default_config(config, required_keys(SCHEMA))
-    config.update(restore_numbers(config))
-    config |= {k: results_folder(v) for k, v in config.items() if k == "results"}
-    check_schema(config, SCHEMA)
-    check_results_folder(config["results"])
-    REGISTRY = read_registry(config["data"]["registry"])
-    if own := own_dataset(config, taken=[*REGISTRY, *config["datasets"]]):
-        REGISTRY[own.name] = own
-        config.update(with_own_data(config, own))
-    check_tables(config, TABLES, FIGURES)
-    check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
-    check_ranges(config)
-    check_stand_ins(config)
-    MIRROR = config["data"]["mirror"]
-    BENCH = Benchmark(
-        config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=said_by_tables("PAIRS")
-    )
-    networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
-    check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
-    SHOWN_TABLES = shown_on_page(config, "tables", table_names(config))
+@contextmanager
+def user_errors():
+    """Errors that the user can put right, in the form in which Snakemake shows a message alone."""
+    try:
+        yield
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+with user_errors():
+    BENCH = validate(config, declared_tables() | declared_figures())
     FIGURE_TITLES = figure_titles(BENCH)
-    names = shown_on_page(config, "figures", FIGURE_TITLES)
+    SHOWN_TABLES = shown_on_page(BENCH.config, "tables", table_names(BENCH.config))
+    names = shown_on_page(BENCH.config, "figures", FIGURE_TITLES)
     SHOWN_FIGURES = {name: FIGURE_TITLES[name] for name in names}
-except UserError as error:
-    raise WorkflowError(str(error)) from None
+    check_targets(
+        BENCH, sys.argv[1:], {"tables": table_names(BENCH.config), "figures": FIGURE_TITLES}
+    )
+config.update(BENCH.config)  # as jobs get it
+REGISTRY = BENCH.registry
 
 
 pathvars:
@@ -100,12 +62,9 @@ def names_of_kind(kind):
     return [name for name, dataset in REGISTRY.items() if dataset.kind == kind]
 
 
-NETWORK = rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*"
-
-
 wildcard_constraints:
     dataset=any_of(REGISTRY),
-    network=NETWORK,
+    network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
     initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
     supernet=SupernetName.PATTERN,
     cut=CutName.PATTERN,
@@ -118,36 +77,3 @@ wildcard_constraints:
     seed=r"[0-9]+",
     table=any_of(table_names(config)),
     figure=any_of(FIGURE_TITLES),
-
-
-# ---- errors, and paths that were asked for
-
-
-@contextmanager
-def user_errors():
-    """Errors that the user can put right, in the form in which Snakemake shows a message alone."""
-    try:
-        yield
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
-
-
-@cache
-def check_point(dataset, network, seed, run, cut, learner):
-    if learner is None:
-        check_run_path(BENCH, dataset, network, seed, run, cut, SCHEMA)
-    else:
-        check_seed(config, seed, f"The path of {learner}", SCHEMA)
-
-
-def check_run(wildcards):
-    """A path may ask for any run, but for none that the config could not have."""
-    point = dict(wildcards.items())
-    run = point.get("supernet") or point.get("dense")
-    if "seed" not in point or not (run or "learner" in point):
-        return
-    cut = point["cut"] + point.get("options", "") if "cut" in point else None
-    with user_errors():
-        check_point(
-            point["dataset"], point.get("network"), point["seed"], run, cut, point.get("learner")
-        )
