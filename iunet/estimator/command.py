@@ -255,7 +255,8 @@ def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.Da
 
 
 def run_export(arguments: argparse.Namespace) -> None:
-    from iunet.deploy.model import read_model, read_run
+    from iunet.deploy.model import read_model
+    from iunet.deploy.run import read_run
 
     source = arguments.source
     model = read_model(source)[0] if source.is_file() else read_run(source)

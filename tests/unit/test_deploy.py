@@ -25,8 +25,9 @@ from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_js
 from iunet.deploy.dense import dense_torch, reference_probabilities
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
-from iunet.deploy.model import read_model, read_run, write_model
+from iunet.deploy.model import read_model, write_model
 from iunet.deploy.report import dense_bytes, report_text, speedups
+from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec
