@@ -66,7 +66,7 @@ def test_dead_units_go():
 def test_whole_members_without_a_mask():
     model = random_model(TABULAR, density=1.0)
     folded = fold(replace(model, masks={}, members=model.states()))
-    assert all(layer.is_whole for layer in folded.layers)
+    assert all(layer.mask.all() for layer in folded.layers)
 
 
 def test_networks_that_are_not_fully_connected_are_refused():
