@@ -158,7 +158,7 @@ EVERYTHING_AFTER_SPLIT = {"initialise", "tune", "study"} | TRAINING | AFTER_TRAI
         ("iunet.tables.table1", {"table", "page"}),
         ("iunet.figures.style", {"figure", "page"}),
         ("iunet.figures.critical_difference", {"figure", "page"}),
-        ("iunet.page.make", {"page"}),
+        ("iunet.page.build", {"page"}),
         ("iunet.page.facts", {"page"}),
         ("iunet.paper", SHOWN),
     ],

@@ -1,7 +1,7 @@
 # The functions by which rules find their inputs and parameters, stage by stage. What needs no Snakemake
 # is in iunet/runs/, iunet/tables/ and iunet/figures/.
 
-from iunet.page.sources import page_sources
+from iunet.page import page_sources
 from iunet.paper import paper_digest
 from iunet.study.requests import files_of_rows, row_requests
 
