@@ -22,11 +22,16 @@ import numpy as np
 import torch
 
 from iunet.data.load import load_part, make_inputs
-from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
 from iunet.deploy.model import PrunedModel, write_model
-from iunet.deploy.report import BATCHES, dense_bytes, milliseconds
+from iunet.deploy.report import (
+    BATCHES,
+    dense_bytes,
+    dense_torch,
+    in_onnxruntime,
+    milliseconds,
+)
 from iunet.deploy.run import read_run
 
 DENSE = ("torch, dense", "onnxruntime, dense")
@@ -57,7 +62,7 @@ def measure(folder: Path, repeats: int) -> None:
     model = read_run(folder)
     folded = fold(model)
     inputs = validation_inputs(folder, model)
-    expected = reference_probabilities(model, inputs)
+    expected = model.probabilities(inputs)
     forms = measured_forms(folded)
     times = milliseconds(forms, inputs, repeats)
     with tempfile.TemporaryDirectory() as temporary:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 
-from iunet.deploy.dense import Predict, dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import FoldedModel, without_dead_units
-from iunet.deploy.onnx import described_inputs, missing_text
+from iunet.deploy.folded import FoldedModel, Layer, without_dead_units
+from iunet.deploy.onnx import (
+    INPUTS,
+    PROBABILITIES,
+    build_onnx_network,
+    described_inputs,
+    missing_text,
+)
 from iunet.escape import markdown_text
 from iunet.evaluation.latency import one_thread
 
@@ -22,6 +30,7 @@ BATCHES = (1, 256)  # rows of the calls that are timed
 BUDGET_S = 3.0  # for one batch size; a large network is called less often
 FEWEST = 5  # calls, whatever they take
 SHOWN = 20  # levels of a column in the Markdown
+Predict = Callable[[np.ndarray], np.ndarray]  # the network's inputs → probabilities
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
 
 
@@ -32,7 +41,7 @@ def report_on(folded: FoldedModel, files: dict[str, Path], repeats: int) -> dict
     inputs = rng.normal(size=(max(BATCHES), folded.n_inputs)).astype(np.float32)
     forms = latency_forms(folded)
     fast = next(reversed(forms))
-    expected = reference_probabilities(model, inputs)
+    expected = model.probabilities(inputs)
     report = {
         "made_from": model.origin,
         "network": model.network,
@@ -56,7 +65,10 @@ def report_on(folded: FoldedModel, files: dict[str, Path], repeats: int) -> dict
     return report
 
 
-def latency_forms(folded: FoldedModel) -> dict[str, Any]:
+# ---- the forms of a network
+
+
+def latency_forms(folded: FoldedModel) -> dict[str, Predict]:
     """All forms in which the network can predict here, the fast one last."""
     forms = {DENSE_TORCH: dense_torch(folded)}
     if importlib.util.find_spec("onnxruntime"):
@@ -64,6 +76,40 @@ def latency_forms(folded: FoldedModel) -> dict[str, Any]:
         forms[ONNX] = in_onnxruntime(folded, without_dead_units(folded.layers))
     fast = FastModel(folded)
     return forms | {f"fast, {fast.kernels}": fast.probabilities}
+
+
+def dense_torch(model: FoldedModel) -> Predict:
+    members = [
+        [
+            (torch.from_numpy(layer.weights(m)), torch.from_numpy(layer.biases[m]))
+            for layer in model.layers
+        ]
+        for m in range(model.n_members)
+    ]
+
+    @torch.no_grad()
+    def probabilities(inputs: np.ndarray) -> np.ndarray:
+        x = torch.from_numpy(inputs)
+        total = torch.zeros(len(x), len(model.model.classes))
+        for layers in members:
+            h = x
+            for weights, biases in layers[:-1]:
+                h = F.linear(h, weights, biases).relu_()
+            total += F.linear(h, *layers[-1]).softmax(dim=1)
+        return (total / len(members)).numpy()
+
+    return probabilities
+
+
+def in_onnxruntime(model: FoldedModel, layers: list[Layer]) -> Predict:
+    """These layers of the model in onnxruntime, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    built = build_onnx_network(model, layers).SerializeToString()
+    session = onnxruntime.InferenceSession(built, options, providers=["CPUExecutionProvider"])
+    return lambda inputs: session.run([PROBABILITIES], {INPUTS: inputs})[0]
 
 
 def speedups(report: dict[str, Any]) -> dict[str, float]:

@@ -22,11 +22,10 @@ from deployed import (
 from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
-from iunet.deploy.dense import dense_torch, reference_probabilities
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
 from iunet.deploy.model import read_model, write_model
-from iunet.deploy.report import dense_bytes, report_text, speedups
+from iunet.deploy.report import dense_bytes, dense_torch, report_text, speedups
 from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
@@ -50,7 +49,7 @@ def test_folded_models_compute_the_same(network, density):
     folded = fold(model)
     smaller = replace(folded, layers=without_dead_units(folded.layers))
     inputs = some_inputs(folded)
-    expected = reference_probabilities(model, inputs)
+    expected = model.probabilities(inputs)
     assert density < 1 or expected.std(axis=0).max() > 0.01  # not of a constant
     for form in (folded, smaller):
         np.testing.assert_allclose(dense_torch(form)(inputs), expected, atol=2e-6)
@@ -219,7 +218,7 @@ def test_a_run_predicts_what_it_stored(results, path):
     assert model.classes == CLASSES and model.origin["dataset"] == "toy" and len(model.members) == 3
     stages = results.parent / "stages"
     valid = read_arrays(stages / "valid.safetensors")["numeric"]
-    predicted = reference_probabilities(model, valid).argmax(axis=1)
+    predicted = model.probabilities(valid).argmax(axis=1)
     folder = "finetune" if model.masks else "dense"
     stored = read_arrays(stages / folder / "predictions")["predicted"]
     np.testing.assert_array_equal(predicted, stored)
