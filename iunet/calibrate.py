@@ -31,7 +31,7 @@ from iunet.machine.device import resolve_device
 from iunet.machine.resources import kernels
 from iunet.machine.speeds import FILE, KNOWN, Speed
 from iunet.method.augment import compose, vision_transforms
-from iunet.method.objectives import supernet_loss
+from iunet.method.objectives import Batch, supervised
 from iunet.networks.catalog import Size, network_entry
 from iunet.networks.network import NetworkSpec, build_network
 from iunet.training.optimiser import fused_sgd
@@ -94,7 +94,7 @@ def step(
     labels = torch.arange(BATCH, device=device) % data.n_classes
 
     def run() -> None:
-        loss, _ = supernet_loss(network, x, labels, lambda: x, "sup", 0.0)
+        loss, _ = supervised(network, Batch(x, labels, lambda: x))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -13,12 +13,14 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.sizes import data_size
 from iunet.machine import resources
 from iunet.machine.device import device_of
-from iunet.machine.resources import Cost
+from iunet.machine.resources import Cost, Epochs
+from iunet.method.catalog import OBJECTIVES, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import DENSE, CutName, base_network
 
+SUPERVISED = OBJECTIVES["sup"]  # what fine-tunings minimise
 # Of a network on a data set that no entry of the config has: a file that was asked for by its name.
 EXAMPLES = (("kappa0.25-ilo", None), ("kappa0.25-ilo", "ratio8"), (DENSE, None))
 
@@ -61,19 +63,20 @@ class Costs:
             return resources.initial_cost(size)
         if stage == "supernet":
             chosen = settings.supernet_settings(self.config, point)
-            return resources.supernet_cost(data, size, chosen, device)
+            epochs = Epochs(chosen["epochs"], chosen["batch_size"])
+            objective = objective_entry(chosen["objective"])
+            return resources.supernet_cost(data, size, epochs, objective, device)
         if stage == "prune":
             return resources.prune_cost(size)
         if stage in ("finetune", "train_dense"):
-            chosen = settings.finetune_settings(self.config, point)
-            return resources.finetune_cost(data, size, chosen, device)
+            epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
+            return resources.finetune_cost(data, size, epochs, SUPERVISED, device)
         if stage == "decoder":
-            chosen = settings.decoder_settings(self.config, point)
-            return resources.decoder_cost(data, size, chosen, device)
+            epochs = settings.epochs_of(settings.decoder_settings(self.config, point))
+            return resources.decoder_cost(data, size, epochs, SUPERVISED, device)
         kind = settings.network_kind(point.network)
-        defaults = settings.finetune_defaults(self.config, kind)
-        _, members = resources.epochs_and_members(defaults)
-        return resources.evaluate_cost(data, size, members, device)
+        epochs = settings.epochs_of(settings.finetune_defaults(self.config, kind))
+        return resources.evaluate_cost(data, size, epochs.members, device)
 
     def on_gpu(self, point: Any) -> bool:
         """Whether the job's network or learner computes on a GPU."""
@@ -183,7 +186,8 @@ class Costs:
         data = self._data(dataset)
         size = self._network(network, data)
         finetune = settings.finetune_defaults(self.config, settings.network_kind(network))
-        supernet = settings.supernet_defaults(self.config) | {"objective": "ilo"}
+        supernet = settings.supernet_defaults(self.config)
+        of_supernet = Epochs(supernet["epochs"], supernet["batch_size"])
         device = self.devices[base_network(network)]
         fits = {
             size_class
@@ -191,7 +195,7 @@ class Costs:
             if self.components.get(group, 1) * minutes[group] <= self._limit
         }
         return resources.size_class(
-            resources.supernet_cost(data, size, supernet, device),
-            resources.finetune_cost(data, size, finetune, device),
+            resources.supernet_cost(data, size, of_supernet, OBJECTIVES["ilo"], device),
+            resources.finetune_cost(data, size, settings.epochs_of(finetune), SUPERVISED, device),
             fits,
         )

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
+from iunet.method.catalog import LASSO
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.runs.methods import config_with_row, resolve_row, row_of_path
-from iunet.runs.names import SupernetName, base_network
+from iunet.runs.methods import config_with_row, resolve_row
+from iunet.runs.names import (
+    WORDS,
+    CutName,
+    DenseName,
+    SupernetName,
+    base_network,
+    network_variant,
+    parse_changes,
+)
 from iunet.runs.schema import check_schema
-from iunet.runs.settings import Config, network_kind
+from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, without_off
 
 FORMS = {paths.TABLE: ("csv", "md", "tex", "html", "json"), paths.FIGURE: ("png", "pdf", "csv")}
 
@@ -94,3 +104,37 @@ def check_seed(config: Config, seed: str, path: str) -> None:
     check_schema({**config, "seeds": [int(seed)]}, f"{path}: ")
     if str(int(seed)) != seed:
         raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")
+
+
+def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict[str, Any]:
+    """The row of `methods` that a path would come from; `run` is a supernet's or dense's name."""
+    row: dict[str, Any] = {"network": parse_changes(network_variant(network))}
+    options: dict[str, Any] = {}
+    if run.startswith("dense"):
+        name = DenseName.parse(run)
+        row["recipe"] = "dense"
+        options = parse_changes(name.options)
+    else:
+        name = SupernetName.parse(run)
+        known = augment_defaults(config, network_kind(network))
+        changes = parse_changes(name.variant)
+        transforms = {key: changes.pop(key) for key in list(changes) if key in known}
+        row |= {"augment": transforms, "supernet": changes}
+        if name.objective == LASSO:
+            row["recipe"] = "beta_lasso"
+        else:
+            row |= {"kappa": name.kappa, "objective": name.objective, "prune": cut is not None}
+    if cut is not None:
+        parsed = CutName.parse(cut)
+        options = parse_changes(parsed.options)
+        row |= {} if parsed.ratio is None else {"ratios": [parsed.ratio]}
+        row |= without_off("cut", {key: getattr(parsed, key) for key in OFF["cut"]})
+    for place in (row.get("supernet", {}), options):
+        for key, words in WORDS.items():
+            if key in place:
+                word = place.pop(key)
+                row[key] = next(value for value, said in words.items() if said == word)
+    row["finetune"] = options
+    if name.init:
+        row["init"] = name.init.removeprefix("-")
+    return {key: value for key, value in row.items() if value != {}}

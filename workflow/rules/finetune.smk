@@ -28,7 +28,7 @@ rule finetune:
         **job_resources("finetune"),
         gpu=training_gpus,
     params:
-        *code("finetune"),
+        *code("finetune", schedule_module),
         **provenance("finetune"),
         settings=setting(settings.finetune_settings),
     message:
@@ -60,7 +60,7 @@ rule train_dense:
         **job_resources("train_dense"),
         gpu=training_gpus,
     params:
-        *code("train_dense"),
+        *code("train_dense", schedule_module),
         **provenance("train_dense"),
         settings=setting(settings.finetune_settings),
     message:
@@ -92,7 +92,7 @@ rule decoder:
         **job_resources("decoder"),
         gpu=training_gpus,
     params:
-        *code("decoder"),
+        *code("decoder", decoder_schedule_module),
         **provenance("decoder"),
         settings=setting(settings.decoder_settings),
     message:

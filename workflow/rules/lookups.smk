@@ -53,8 +53,17 @@ def supernet_of_mask(wildcards):
 
 def trained_start(wildcards):
     """The trained supernet, where a fine-tuning starts from it."""
-    trained = settings.finetune_settings(config, wildcards)["reinit"] == "trained"
+    trained = settings.finetune_settings(config, wildcards).get("reinit") == "trained"
     return {"supernet": paths.SUPERNET_WEIGHTS.format(**wildcards)} if trained else {}
+
+
+def schedule_module(wildcards):
+    """The file of the learning-rate schedule: a new one repeats no fine-tuning of others."""
+    return settings.schedule_module(settings.finetune_settings(config, wildcards))
+
+
+def decoder_schedule_module(wildcards):
+    return settings.schedule_module(settings.decoder_settings(config, wildcards))
 
 
 # ---- download

@@ -20,7 +20,7 @@ rule prune:
     resources:
         **job_resources("prune"),
     params:
-        *code("prune"),
+        *code("prune", settings.score_module),
         **provenance("prune"),
         cut=setting(settings.cut_settings),
     message:

@@ -51,7 +51,7 @@ rule supernet:
         **job_resources("supernet"),
         gpu=training_gpus,
     params:
-        *code("supernet"),
+        *code("supernet", settings.objective_module),
         **provenance("supernet"),
         settings=setting(settings.supernet_settings),
         augment=setting(settings.supernet_augment),
