@@ -210,6 +210,11 @@ def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
     return _recipe(config, point, options)
 
 
+def starts_trained(config: Config, point: Any) -> bool:
+    """Whether a fine-tuning starts from the trained supernet."""
+    return finetune_settings(config, point).get("reinit") == "trained"
+
+
 def decoder_settings(config: Config, point: Any) -> dict[str, Any]:
     """The same of a decoder on a frozen encoder: no path holds options of its own."""
     return _recipe(config, point, options="")

@@ -61,14 +61,23 @@ def _files(bench: Benchmark) -> Iterator[str]:
 # ---- paths of runs
 
 
-def check_run_path(config: Config, dataset: Dataset, point: dict[str, str]) -> None:
-    """Refuse the path of a run whose values a row of the config could not have.
+def check_run_path(
+    bench: Benchmark, dataset: str, network: str, seed: str, run: str, cut: str | None
+) -> None:
+    """Refuse the path of a run that a row of the config could not have.
 
-    `point` has network, seed, the run (a supernet's or dense network's name), and the cut if there
-    is one. Each run has one path, so a value that is written otherwise is refused too.
+    `run` is the name of a supernet or dense network. Each run has one path, so a value that is
+    written otherwise is refused too.
     """
-    network, run, cut = point["network"], point["run"], point.get("cut")
-    parts = (dataset.name, network, run, f"seed{point['seed']}", cut)
+    if int(seed) in bench.seeds and (dataset, network, run, cut) in bench.runs:
+        return
+    _check_path(bench.config, bench.registry[dataset], network, seed, run, cut)
+
+
+def _check_path(
+    config: Config, dataset: Dataset, network: str, seed: str, run: str, cut: str | None
+) -> None:
+    parts = (dataset.name, network, run, f"seed{seed}", cut)
     path = f"The path runs/{'/'.join(part for part in parts if part)}"
     kind = network_kind(network)
     if kind != dataset.kind:
@@ -76,7 +85,7 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str]) -> N
             f"{path}: {network} is for {kind} data, but '{dataset.name}' is a {dataset.kind} data "
             "set."
         )
-    check_seed(config, point["seed"], path)
+    check_seed(config, seed, path)
     try:
         row = row_of_path(config, network, run, cut)
         changed = {**config, "methods": {**config["methods"], "path": row}}
@@ -93,7 +102,7 @@ def check_run_path(config: Config, dataset: Dataset, point: dict[str, str]) -> N
     if expected != (network, run, *((cut,) if cut else ())):
         raise UserError(
             f"{path} is not how that run is written: each run has one path, and this one's is "
-            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(point['seed'])}"
+            f"runs/{dataset.name}/{expected[0]}/{expected[1]}/seed{int(seed)}"
             f"{'/' + expected[2] if cut else ''}."
         )
 
