@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from iunet.data.registry import Dataset
@@ -26,26 +27,49 @@ from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, wit
 FORMS = {paths.TABLE: ("csv", "md", "tex", "html", "json"), paths.FIGURE: ("png", "pdf", "csv")}
 
 
-def explain_target(
-    target: str,
-    bench: Benchmark,
-    rules: Iterable[str],
-    tables: Iterable[str],
-    figures: Iterable[str],
-) -> str:
-    """One paragraph for a target that cannot be made; `rules` are those that can be asked for."""
-    rules = sorted(rules)
-    shown = [
+def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Iterable[str]]) -> None:
+    """Refuse a file below the folder of results that no rule makes, or of a run that cannot be.
+
+    `words` are those of the command line; `shown` has the names of all tables and figures.
+    """
+    known = {
+        "table": shown["tables"],
+        "figure": shown["figures"],
+        "dataset": bench.registry,
+        "method": bench.config["methods"],
+    }
+    for word in words:
+        inside = word.startswith(f"{bench.root}/") and not Path(word).exists()
+        if inside and Path(word).suffix:
+            wildcards = _wildcards_of(word)
+            if wildcards is None or any(
+                wildcards[key] not in names for key, names in known.items() if key in wildcards
+            ):
+                raise UserError(explain_target(word, bench, shown))
+            check_run(bench, wildcards)
+
+
+def _wildcards_of(target: str) -> dict[str, str] | None:
+    """The wildcards of a file, if a rule makes files of its form."""
+    for template in (template for made in paths.OUTPUTS.values() for template in made):
+        if found := paths.pattern(template).search(target):
+            return found.groupdict()
+    return None
+
+
+def explain_target(target: str, bench: Benchmark, shown: dict[str, Iterable[str]]) -> str:
+    """One paragraph for a target that cannot be made."""
+    files = [
         bench.path(f"{template}.{form}", table=name, figure=name)
-        for template, names in ((paths.TABLE, tables), (paths.FIGURE, figures))
+        for template, names in ((paths.TABLE, shown["tables"]), (paths.FIGURE, shown["figures"]))
         for name in names
         for form in FORMS[template]
     ]
-    near = nearest(target, [*rules, *shown, bench.path(paths.PAGE), *_files(bench)])
+    near = nearest(target, [*files, bench.path(paths.PAGE), *_files(bench)])
     example = bench.path(f"{paths.TABLE}.csv", table="table1")
     return (
-        f"No rule makes the target '{target}'.{near} Targets are the rules {', '.join(rules)}, and "
-        f"files below '{bench.root}' (the config key 'results'), such as {example}."
+        f"No rule makes '{target}'.{near} Targets are rules (`snakemake --list`), and files below "
+        f"'{bench.root}' (the config key 'results'), such as {example}."
     )
 
 
@@ -61,22 +85,29 @@ def _files(bench: Benchmark) -> Iterator[str]:
 # ---- paths of runs
 
 
+def check_run(bench: Benchmark, point: dict[str, str]) -> None:
+    """Refuse the path of a run that the config could not have; `point` are a job's wildcards."""
+    run = point.get("supernet") or point.get("dense")
+    if "seed" not in point or not (run or "learner" in point):
+        return
+    if "learner" in point:
+        check_seed(bench.config, point["seed"], f"The path of {point['learner']}")
+        return
+    cut = point["cut"] + point.get("options", "") if "cut" in point else None
+    known = (point["dataset"], point["network"], run, cut) in bench.runs
+    if not known or int(point["seed"]) not in bench.seeds:
+        dataset = bench.registry[point["dataset"]]
+        check_run_path(bench.config, dataset, point["network"], point["seed"], run, cut)
+
+
 def check_run_path(
-    bench: Benchmark, dataset: str, network: str, seed: str, run: str, cut: str | None
+    config: Config, dataset: Dataset, network: str, seed: str, run: str, cut: str | None
 ) -> None:
-    """Refuse the path of a run that a row of the config could not have.
+    """Refuse the path of a run with values that a row of the config could not have.
 
     `run` is the name of a supernet or dense network. Each run has one path, so a value that is
     written otherwise is refused too.
     """
-    if int(seed) in bench.seeds and (dataset, network, run, cut) in bench.runs:
-        return
-    _check_path(bench.config, bench.registry[dataset], network, seed, run, cut)
-
-
-def _check_path(
-    config: Config, dataset: Dataset, network: str, seed: str, run: str, cut: str | None
-) -> None:
     parts = (dataset.name, network, run, f"seed{seed}", cut)
     path = f"The path runs/{'/'.join(part for part in parts if part)}"
     kind = network_kind(network)

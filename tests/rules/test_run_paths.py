@@ -15,7 +15,8 @@ def check(path: str) -> None:
     """`wine/mlp_tab/kappa1-sup/seed0` or `…/ratio8`, as below results/runs/."""
     dataset, network, run, seed, *cut = path.split("/")
     cut = cut[0] if cut else None
-    check_run_path(BENCH, dataset, network, seed.removeprefix("seed"), run, cut)
+    seed = seed.removeprefix("seed")
+    check_run_path(BENCH.config, BENCH.registry[dataset], network, seed, run, cut)
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from iunet.errors import UserError
 from iunet.figures.catalog import declared_figures, figure_ask, figure_titles
 from iunet.runs import paths, settings
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName
-from iunet.runs.targets import check_run_path, check_seed, explain_target
+from iunet.runs.targets import check_targets
 from iunet.runs.validate import shown_on_page, validate
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, declared_tables, table_ask, table_module, table_names
+from iunet.tables.catalog import declared_tables, table_ask, table_module, table_names
 
 
 @contextmanager
@@ -37,6 +37,9 @@ with user_errors():
     SHOWN_TABLES = shown_on_page(BENCH.config, "tables", table_names(BENCH.config))
     names = shown_on_page(BENCH.config, "figures", FIGURE_TITLES)
     SHOWN_FIGURES = {name: FIGURE_TITLES[name] for name in names}
+    check_targets(
+        BENCH, sys.argv[1:], {"tables": table_names(BENCH.config), "figures": FIGURE_TITLES}
+    )
 config.update(BENCH.config)  # as jobs get it
 
 
@@ -58,12 +61,9 @@ def names_of_kind(kind):
     return [name for name, dataset in BENCH.registry.items() if dataset.kind == kind]
 
 
-NETWORK = rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*"
-
-
 wildcard_constraints:
     dataset=any_of(BENCH.registry),
-    network=NETWORK,
+    network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
     initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
     supernet=SupernetName.PATTERN,
     cut=CutName.PATTERN,
@@ -76,27 +76,3 @@ wildcard_constraints:
     seed=r"[0-9]+",
     table=any_of(table_names(config)),
     figure=any_of(FIGURE_TITLES),
-
-
-# ---- paths that were asked for
-
-
-@cache
-def check_point(dataset, network, seed, run, cut, learner):
-    if learner is None:
-        check_run_path(BENCH, dataset, network, seed, run, cut)
-    else:
-        check_seed(config, seed, f"The path of {learner}")
-
-
-def check_run(wildcards):
-    """A path may ask for any run, but for none that the config could not have."""
-    point = dict(wildcards.items())
-    run = point.get("supernet") or point.get("dense")
-    if "seed" not in point or not (run or "learner" in point):
-        return
-    cut = point["cut"] + point.get("options", "") if "cut" in point else None
-    with user_errors():
-        check_point(
-            point["dataset"], point.get("network"), point["seed"], run, cut, point.get("learner")
-        )

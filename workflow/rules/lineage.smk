@@ -4,6 +4,7 @@
 from iunet.provenance import digest
 from iunet.runs import inputs
 from iunet.runs.lineage import Lineage
+from iunet.runs.targets import check_run
 
 LINEAGE = Lineage(BENCH, PROJECT / "workflow" / "scripts")
 
@@ -12,8 +13,8 @@ def files(function):
     """An input function: the files that a function of iunet/runs/inputs.py gives for the job."""
 
     def files_of_job(wildcards):
-        check_run(wildcards)
         with user_errors():
+            check_run(BENCH, dict(wildcards.items()))
             return function(BENCH, wildcards)
 
     return files_of_job
