@@ -36,7 +36,6 @@ with user_errors():
     SHOWN = Shown(BENCH)
     check_targets(BENCH, sys.argv[1:], {"tables": SHOWN.tables, "figures": SHOWN.figures})
 config.update(BENCH.config)  # as jobs get it
-REGISTRY = BENCH.registry
 
 
 pathvars:
@@ -54,11 +53,11 @@ def any_of(names):
 
 
 def names_of_kind(kind):
-    return [name for name, dataset in REGISTRY.items() if dataset.kind == kind]
+    return [name for name, dataset in BENCH.registry.items() if dataset.kind == kind]
 
 
 wildcard_constraints:
-    dataset=any_of(REGISTRY),
+    dataset=any_of(BENCH.registry),
     network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
     initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
     supernet=SupernetName.PATTERN,
