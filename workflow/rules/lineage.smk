@@ -3,8 +3,12 @@
 
 from iunet.runs import inputs
 from iunet.runs.targets import check_run
+from iunet.verify import refuse_copied
 
 LINEAGE = whole_lineage(SHOWN)
+if "--touch" not in sys.argv:  # which takes everything as it is
+    with user_errors():
+        refuse_copied(LINEAGE)
 
 
 def files(function):
