@@ -80,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_predict(commands)
     _add_export(commands)
+    _add_verify(commands)
     return top
 
 
@@ -142,6 +143,21 @@ def _add_export(commands) -> None:
     add("source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow")
     add("--to", required=True, type=Path, help="folder to write")
     export.set_defaults(run=run_export)
+
+
+def _add_verify(commands) -> None:
+    verify = commands.add_parser(
+        "verify",
+        help="name the results of the workflow that a config would not make",
+        description="Compare every artifact below a folder of results with what the config would "
+        "make. To be called in the project's folder.",
+        epilog="Example: iunet verify results/demo --configfile config/demo.yaml",
+    )
+    add = verify.add_argument
+    add("folder", help="folder of results")
+    add("--configfile", nargs="+", default=[], metavar="FILE", help="overlays of the config")
+    add("--config", nargs="+", default=[], metavar="KEY=VALUE", help="changes of single keys")
+    verify.set_defaults(run=run_verify)
 
 
 # ---- the subcommands
@@ -259,3 +275,14 @@ def listed(names) -> str:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def run_verify(arguments: argparse.Namespace) -> None:
+    from iunet.verify import verify
+
+    problems = verify(arguments.folder, arguments.configfile, arguments.config)
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise UserError(f"{len(problems)} files of {arguments.folder} are not this config's.")
+    print(f"Every artifact of {arguments.folder} is what this config would make.")
