@@ -29,25 +29,17 @@ class Layer:
         whole[self.mask] = self.kept[member]
         return whole
 
-
-@dataclass(frozen=True)
-class FoldedModel:
-    """A model, and its layers as they predict; the decoder is the last."""
-
-    model: PrunedModel
-    layers: list[Layer]
+    @property
+    def n_inputs(self) -> int:
+        return self.mask.shape[1]
 
     @property
     def n_members(self) -> int:
-        return len(self.layers[0].kept)
-
-    @property
-    def n_inputs(self) -> int:
-        return self.layers[0].mask.shape[1]
+        return len(self.kept)
 
 
-def fold(model: PrunedModel) -> FoldedModel:
-    """The same function with BatchNorm, in eval mode, inside the layer before it."""
+def fold(model: PrunedModel) -> list[Layer]:
+    """The layers of a model with BatchNorm, in eval mode, inside them; the decoder is the last."""
     from iunet.evaluation.latency import fold_batchnorm
 
     names, layers = fully_connected(model.network), []
@@ -59,7 +51,7 @@ def fold(model: PrunedModel) -> FoldedModel:
         mask = model.masks.get(f"{name}.weight", np.ones(weights.shape[1:], bool))
         biases = np.stack([layer.bias.detach().numpy() for layer in linear])
         layers.append(Layer(mask, weights[:, mask], biases))
-    return FoldedModel(model, layers)
+    return layers
 
 
 def fully_connected(network: dict[str, Any]) -> list[str]:

@@ -23,10 +23,10 @@ IMAGES = {**VISION, "side": 16}  # 768 inputs: two tiles
 WIDE = {**TABULAR, "options": {"width": 200, "depth": 4}}
 
 
-def inputs_for(model, rows: int) -> np.ndarray:
+def inputs_for(layers, rows: int) -> np.ndarray:
     """Some of them zeros, as one-hot inputs are."""
     rng = np.random.default_rng(3)
-    inputs = rng.normal(size=(rows, model.n_inputs)).astype(np.float32)
+    inputs = rng.normal(size=(rows, layers[0].n_inputs)).astype(np.float32)
     return inputs * (rng.random(inputs.shape) < 0.7)
 
 

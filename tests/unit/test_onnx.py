@@ -30,7 +30,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 def run(model: PrunedModel, feed: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Labels and probabilities as onnxruntime computes them."""
-    built = build_onnx(fold(model)).SerializeToString()
+    built = build_onnx(model, fold(model)).SerializeToString()
     session = onnxruntime.InferenceSession(built, providers=["CPUExecutionProvider"])
     return session.run(None, feed)
 
@@ -106,12 +106,12 @@ def test_names_and_bytes(tmp_path):
     """Columns may be called as we call our outputs and nodes; the file says how to use it."""
     table = awkward_table()
     model = model_for(fitted_on(table, 30))
-    built = build_onnx(fold(model))
+    built = build_onnx(model, fold(model))
     assert [output.name for output in built.graph.output] == ["label_", "probabilities"]
     said = {entry.key: json.loads(entry.value) for entry in built.metadata_props}
     assert said["missing_text"] == "(missing)" and said["classes"] == CLASSES
     for name in ("a", "b"):
-        write_onnx(tmp_path / name, build_onnx(fold(model)))
+        write_onnx(tmp_path / name, build_onnx(model, fold(model)))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
