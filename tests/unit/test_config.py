@@ -17,7 +17,7 @@ from iunet.machine import device, torch_gpu
 from iunet.runs.config import check_datasets, check_ranges, restore_numbers, unavailable
 from iunet.runs.entries import Benchmark, datasets_named
 from iunet.runs.schema import explain_schema_error, validator
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -25,7 +25,7 @@ SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").r
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 
 
-KINDS = said_by_tables("KIND") | FIGURE_KINDS
+KINDS = table_attribute("KIND") | FIGURE_KINDS
 
 
 def changed(key: str, value) -> dict:

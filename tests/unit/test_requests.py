@@ -19,13 +19,13 @@ from iunet.runs.requests import (
     supernet_requests,
     trials_requests,
 )
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 CONFIG["seeds"] = [0, 1]
-PAIRS = said_by_tables("PAIRS")
+PAIRS = table_attribute("PAIRS")
 BENCH = Benchmark(CONFIG, REGISTRY, {"nomao": "not in the mirror"}, PAIRS)
 
 

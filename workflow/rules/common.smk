@@ -48,7 +48,7 @@ from iunet.runs.schema import check_plain, check_schema, required_keys
 from iunet.runs.targets import explain_target
 from iunet.runs.versions import code_lines, script_code
 from iunet.tables.about import about_cells
-from iunet.tables.catalog import TABLES, said_by_tables, table_ask, table_module, table_names
+from iunet.tables.catalog import TABLES, table_attribute, table_ask, table_module, table_names
 
 SCHEMA = str(PROJECT / "workflow" / "schemas" / "config.schema.yaml")
 
@@ -64,12 +64,12 @@ try:
         REGISTRY[own.name] = own
         config.update(with_own_data(config, own))
     check_tables(config, TABLES, FIGURES)
-    check_datasets(config, REGISTRY, said_by_tables("KIND") | FIGURE_KINDS)
+    check_datasets(config, REGISTRY, table_attribute("KIND") | FIGURE_KINDS)
     check_ranges(config)
     check_stand_ins(config)
     MIRROR = config["data"]["mirror"]
     BENCH = Benchmark(
-        config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=said_by_tables("PAIRS")
+        config, REGISTRY, unavailable(REGISTRY, MIRROR), fixed=table_attribute("PAIRS")
     )
     networks = {(c.method.name, base_network(c.method.network)) for c in BENCH.cells}
     check_rows(config, {(m, n) for m, n in networks if n not in LEARNERS}, SCHEMA)
