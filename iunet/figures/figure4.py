@@ -12,6 +12,7 @@ figure sees only the first.)
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,12 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from iunet.artifacts import read_arrays, read_json
+from iunet.errors import UserError
 from iunet.escape import drawn_text
-from iunet.figures.first_layers import N_UNITS, FirstLayer, figure4_layers
+from iunet.evaluation.locality import locality, selectivity
+from iunet.figures.catalog import WEIGHTS, trained_supernets
+from iunet.figures.parts import Rows, read_report
 from iunet.figures.style import (
     FAINT,
     FONT,
@@ -30,10 +35,12 @@ from iunet.figures.style import (
     house_style,
     new_figure,
     say_in_panel,
-    write_figure,
 )
 from iunet.labels import dataset_label, method_label
+from iunet.runs.entries import Benchmark
 
+N_UNITS = 6
+KEPT = 8  # one weight of the layer in so many is kept by the mask that is measured
 BRIGHTEST = 99.5  # percentile of the shown magnitudes at which the scale ends
 COLOURS = "magma"
 GROUPS = ("#0072B2", "#8fc7ea")  # shades of neighbouring one-hot groups
@@ -41,29 +48,96 @@ LONGEST_NAME = 18
 MEASURES = {"image": "locality", "tabular": "selectivity"}
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    requests = ask["requests"]
-    images, tables = ([r for r in requests if r["kind"] == k] for k in ("vision", "tabular"))
-    write_figure4(images, tables, output)
+@dataclass(frozen=True)
+class FirstLayer:
+    """The magnitudes of a trained first layer, or why there are none."""
+
+    part: str  # image or tabular
+    dataset: str
+    method: str
+    seed: int
+    units: np.ndarray | None = None  # numbers of the units shown
+    magnitudes: np.ndarray | None = None  # image: [units, side, side, 3]; tabular: [units, inputs]
+    groups: tuple[dict[str, Any], ...] = ()  # tabular: which inputs belong to which raw feature
+    # By what it is of: "shown" and "layer" (locality), "layer" (selectivity).
+    measures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: str | None = None
 
 
-def write_figure4(
-    image: list[dict[str, Any]], tabular: list[dict[str, Any]], output: dict[str, str]
-) -> None:
-    """From trained supernets to the figure; one of the two lists may be empty.
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    """Of the first seed: what one network looks like."""
+    layers = first_layers(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
+    return draw(layers), weight_rows(layers)
 
-    A request has dataset, supernet, method, seed, and either the paths `weights` (of
-    supernet.safetensors), `report` (of supernet.json) and, for a table, `preprocessing`, or
-    `missing`, the reason why there are none.
-    """
-    layers = figure4_layers(image, tabular)
-    write_figure(draw_figure4(layers), figure4_rows(layers), output)
+
+def first_layers(supernets: list[dict[str, Any]]) -> list[FirstLayer]:
+    layers = []
+    for part, kind, read in (
+        ("image", "vision", _read_image),
+        ("tabular", "tabular", _read_table),
+    ):
+        shown = [supernet for supernet in supernets if supernet["kind"] == kind]
+        if len({supernet["dataset"] for supernet in shown}) > 1:
+            raise UserError(f"Figure 4 shows one {part} data set, and was asked for several.")
+        for supernet in shown:
+            content = {"missing": supernet["missing"]}
+            if not supernet["missing"]:
+                content = read(supernet["files"], read_report(supernet))
+            run = (supernet[key] for key in ("dataset", "method", "seed"))
+            layers.append(FirstLayer(part, *run, **content))
+    return layers
+
+
+def _read_image(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
+    side, channels = report["network"]["side"], report["network"]["channels"]
+    if channels != 3:
+        raise UserError(
+            f"Figure 4 shows images with 3 channels, and {files['report']} is of images with "
+            f"{channels}: name another data set under 'figures.figure4.datasets'."
+        )
+    weight = _magnitudes(files, report)
+    norms = np.linalg.norm(weight.astype(np.float64), axis=1)
+    units = np.argsort(-norms, kind="stable")[:N_UNITS]
+    mask = largest(weight, KEPT)
+    return {
+        "units": units,
+        "magnitudes": weight[units].reshape(-1, channels, side, side).transpose(0, 2, 3, 1),
+        "measures": {
+            "shown": locality(mask[units], side, channels),
+            "layer": locality(mask, side, channels),
+        },
+    }
+
+
+def _read_table(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
+    weight = _magnitudes(files, report)
+    groups = read_json(files["preprocessing"])["groups"]
+    columns = [list(range(group["start"], group["stop"])) for group in groups]
+    return {
+        "units": np.arange(len(weight)),
+        "magnitudes": weight,
+        "groups": tuple(groups),
+        "measures": {"layer": selectivity(largest(weight, KEPT), columns)},
+    }
+
+
+def _magnitudes(files: dict[str, str], report: dict[str, Any]) -> np.ndarray:
+    name = report["first_layer"]
+    return np.abs(read_arrays(files["weights"], name)[name])
+
+
+def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
+    """The mask of the largest n/ratio of n magnitudes; of equal ones the first are kept."""
+    mask = np.zeros(magnitudes.size, dtype=bool)
+    order = np.argsort(-magnitudes.ravel(), kind="stable")
+    mask[order[: round(magnitudes.size / ratio)]] = True
+    return mask.reshape(magnitudes.shape)
 
 
 # ---- the data behind the figure
 
 
-def figure4_rows(layers: list[FirstLayer]) -> list[dict[str, Any]]:
+def weight_rows(layers: list[FirstLayer]) -> Rows:
     """One row per weight shown, numbered as the network has it, and one per number of a measure.
 
     A missing run is a row too.
@@ -122,7 +196,7 @@ def _features(layer: FirstLayer) -> list[str]:
 # ---- drawing
 
 
-def draw_figure4(layers: list[FirstLayer]) -> Figure:
+def draw(layers: list[FirstLayer]) -> Figure:
     halves = [
         (draw, height, shown)
         for part, draw, height in (("image", _draw_images, 2.85), ("tabular", _draw_tables, 2.9))
