@@ -20,9 +20,9 @@ from typing import Any
 from iunet.data.registry import read_registry
 from iunet.machine.allocation import cores
 from iunet.machine.speeds import speeds_file
-from iunet.runs.config import unavailable
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
+from iunet.runs.validate import unavailable
 from iunet.tables.catalog import table_attribute
 
 ROOT = Path(__file__).resolve().parents[1]

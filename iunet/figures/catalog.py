@@ -11,8 +11,7 @@ from typing import Any
 
 from iunet.results.request import Request, studies
 from iunet.runs import paths
-from iunet.runs.empty import why_empty
-from iunet.runs.entries import Benchmark
+from iunet.runs.entries import Benchmark, Declared, why_empty
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
 KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
@@ -103,6 +102,11 @@ def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
         title = f"Tuning on {name.removeprefix(TUNING)}"
         return FigureEntry(title, "iunet.figures.tuning", _tuning)
     return FIGURES[name]
+
+
+def declared_figures() -> dict[str, Declared]:
+    """What the figures say of themselves, by their keys in the config."""
+    return {key: Declared(KINDS.get(key)) for key in (f"figures.{name}" for name in FIGURES)}
 
 
 def figure_titles(bench: Benchmark) -> dict[str, str]:

@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from iunet.runs.entries import Benchmark
+    from iunet.runs.entries import Benchmark, Declared
     from iunet.runs.settings import Config
     from iunet.tables.ask import Ask
     from iunet.tables.document import TableDocument
@@ -66,7 +66,7 @@ def table_names(config: Config) -> list[str]:
 
 def table_ask(bench: Benchmark, name: str) -> Ask:
     """What a table is made of: nothing, but the reason, if it has no data set."""
-    from iunet.runs.empty import why_empty
+    from iunet.runs.entries import why_empty
     from iunet.tables.ask import Ask
 
     module = table_module(name)
@@ -75,6 +75,17 @@ def table_ask(bench: Benchmark, name: str) -> Ask:
     if why := why_empty(bench.config, f"{'experiments' if own else 'tables'}.{made_from}"):
         return Ask(more={"empty": why})
     return module.asks(bench, name) if own else module.asks(bench)
+
+
+def declared_tables() -> dict[str, Declared]:
+    """What the tables say of themselves, by their keys in the config."""
+    from iunet.runs.entries import Declared
+
+    modules = {f"tables.{name}": table_module(name) for name in TABLES}
+    return {
+        key: Declared(getattr(module, "KIND", None), getattr(module, "PAIRS", ()))
+        for key, module in modules.items()
+    }
 
 
 def table_attribute(constant: str) -> dict[str, Any]:

@@ -80,11 +80,10 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
     monkeypatch.setitem(LEARNERS, "mine", dataclasses.replace(xgb, label="MINE"))
     config = copy.deepcopy(CONFIG)
     config["tuning"]["mine"] = {"trials": 4, "per": "study", "minutes": None}
-    schema = str(ROOT / "workflow" / "schemas" / "config.schema.yaml")
     registry = read_registry([str(ROOT / "config" / "datasets.csv")])
     for weights, who in ((None, "MLP_TAB+C weights"), ("balanced", "MLP_TAB+C and MINE weight")):
         config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
-        check_schema(config, schema)
+        check_schema(config)
         bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
         assert who in about_cells(bench, bench.cells_of("tables.table7"))["notes"][1]
 

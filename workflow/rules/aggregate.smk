@@ -16,13 +16,10 @@ rule table:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("table", table_code),
-        **provenance("table"),
+        *code("table"),
+        **job_params("table"),
         # The whole of it is too long to be compared by Snakemake, so it compares a digest.
         ask=lambda wildcards, input: ask_of_table(wildcards.table).plain(),
-        asked=lambda wildcards: ask_of_table(wildcards.table).digest(),
-        about=lambda wildcards: about_cells(BENCH, ask_of_table(wildcards.table).cells),
-        paper=PAPER,
     message:
         "{wildcards.table}"
     script:
@@ -31,7 +28,7 @@ rule table:
 
 rule figure:
     input:
-        lambda wildcards: ask_of_figure(wildcards.figure).inputs(),
+        figure_files,
     output:
         png=report(
             f"{paths.FIGURE}.png",
@@ -50,10 +47,8 @@ rule figure:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("figure", figure_code),
-        **provenance("figure"),
-        ask=lambda wildcards, input: ask_of_figure(wildcards.figure).plain(),
-        asked=lambda wildcards: ask_of_figure(wildcards.figure).digest(),
+        *code("figure"),
+        **job_params("figure"),
     message:
         "{wildcards.figure}"
     script:
@@ -74,9 +69,8 @@ rule rows:
         "../../envs/report.yaml"
     params:
         *code("rows"),
-        **provenance("rows"),
+        **job_params("rows"),
         requests=lambda wildcards, input: all_rows(),
-        asked=lambda wildcards: digest(all_rows()),
     message:
         "Every run as a row: {output}"
     script:
@@ -108,11 +102,7 @@ rule page:
         "../../envs/report.yaml"
     params:
         *code("page"),
-        **provenance("page"),
-        config_name=config_name(),
-        config=digest(config),
-        figures=SHOWN_FIGURES,
-        unavailable=BENCH.unavailable_and_used(),
+        **job_params("page"),
         benchmarks=f"{config['results']}/benchmarks",
     message:
         "The report: {output}"
