@@ -20,8 +20,7 @@ KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one ki
 @dataclass(frozen=True)
 class FigureEntry:
     title: str
-    module: str  # that draws it
-    request: Callable[[Benchmark, str], Request]  # of a config and the figure's name
+    request: Callable[[Benchmark, str], Request]  # what it is made of, by its name
     key: str = ""  # the config's entry that names its data sets
 
 
@@ -35,8 +34,7 @@ def _figure3(bench: Benchmark, name: str) -> Request:
 
 
 def _figure4(bench: Benchmark, name: str) -> Request:
-    supernets = trained_supernets(bench, name, WEIGHTS, bench.seeds[:1])
-    return _artifacts(supernets)
+    return _artifacts(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
 
 
 def _densities(bench: Benchmark, name: str) -> Request:
@@ -61,34 +59,17 @@ def _tuning(bench: Benchmark, name: str) -> Request:
 
 FIGURES = {
     "figure2": FigureEntry(
-        "Figure 2: validation accuracy against compression",
-        "iunet.figures.figure2",
-        _figure2,
-        "figures.figure2",
+        "Figure 2: validation accuracy against compression", _figure2, "figures.figure2"
     ),
     "figure3": FigureEntry(
-        "Figure 3: magnitudes of weights during training",
-        "iunet.figures.figure3",
-        _figure3,
-        "figures.figure3",
+        "Figure 3: magnitudes of weights during training", _figure3, "figures.figure3"
     ),
     "figure4": FigureEntry(
-        "Figure 4: first-layer weights after training",
-        "iunet.figures.figure4",
-        _figure4,
-        "figures.figure4",
+        "Figure 4: first-layer weights after training", _figure4, "figures.figure4"
     ),
-    "densities": FigureEntry(
-        "Densities of the layers of masks",
-        "iunet.figures.densities",
-        _densities,
-        "tables.laziness",
-    ),
+    "densities": FigureEntry("Densities of the layers of masks", _densities, "tables.laziness"),
     "critical_difference": FigureEntry(
-        "Critical difference of the methods on tables",
-        "iunet.figures.critical_difference",
-        _critical_difference,
-        "tables.table7",
+        "Critical difference of the methods on tables", _critical_difference, "tables.table7"
     ),
 }
 
@@ -96,12 +77,17 @@ FIGURES = {
 def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
     """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
     if name in bench.config["experiments"]:
-        title, key = f"Experiment {name}: scores", f"experiments.{name}"
-        return FigureEntry(title, "iunet.figures.scores", _experiment, key)
+        return FigureEntry(f"Experiment {name}: scores", _experiment, f"experiments.{name}")
     if name.startswith(TUNING):
-        title = f"Tuning on {name.removeprefix(TUNING)}"
-        return FigureEntry(title, "iunet.figures.tuning", _tuning)
+        return FigureEntry(f"Tuning on {name.removeprefix(TUNING)}", _tuning)
     return FIGURES[name]
+
+
+def figure_module(name: str) -> str:
+    """The module that draws a figure: its own, that of experiments, or that of studies."""
+    if name.startswith(TUNING):
+        return "iunet.figures.tuning"
+    return f"iunet.figures.{name if name in FIGURES else 'scores'}"
 
 
 def declared_figures() -> dict[str, Declared]:

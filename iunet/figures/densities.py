@@ -139,11 +139,7 @@ def _title(dataset: str, network: str, rows: Rows) -> str:
 
 def _ratios(rows: Rows) -> dict[str, float]:
     """Of the methods of a panel that have one."""
-    return {
-        row["method"]: row["ratio"]
-        for row in rows
-        if row["density"] is not None and row["ratio"] is not None
-    }
+    return {row["method"]: row["ratio"] for row in rows if row["ratio"] is not None}
 
 
 def _draw_panel(panel: Axes, rows: Rows, floor: float) -> bool:
@@ -153,8 +149,6 @@ def _draw_panel(panel: Axes, rows: Rows, floor: float) -> bool:
         say_in_panel(panel, reasons(rows))
         return False
     layers = sorted({row["layer"] for row in found})
-    # A layer that no row is of, in between, is a gap as well.
-    layers = list(range(layers[0], layers[-1] + 1))
     expected: dict[tuple, list[str]] = defaultdict(list)
     for method in method_order(row["method"] for row in found):
         of_method = [row for row in found if row["method"] == method]
@@ -162,17 +156,11 @@ def _draw_panel(panel: Axes, rows: Rows, floor: float) -> bool:
         densities = _by_layer(of_method, "density")
         solid = style.line_style() | {"linestyle": "-", "linewidth": 1.1}
         _draw_densities(panel, densities, layers, floor, label=method, zorder=front, **solid)
-        empty = {
-            layer: max(fmean(densities[layer]), floor)
-            for layer in layers
-            if 0 in densities.get(layer, [])
-        }
+        empty = {at: max(fmean(seeds), floor) for at, seeds in densities.items() if 0 in seeds}
         draw_hollow(panel, empty, style, label=f"{method} cut off", zorder=front + 2)
-        means = {layer: fmean(d) for layer, d in _by_layer(of_method, "expected").items()}
-        if means:
-            expected[tuple(max(means.get(layer, math.nan), floor) for layer in layers)].append(
-                method
-            )
+        initial = _by_layer(of_method, "expected").values()
+        if initial:
+            expected[tuple(max(fmean(of_seeds), floor) for of_seeds in initial)].append(method)
     for heights, methods in expected.items():
         # Methods that start from the same weights have the same line: it is none of theirs then.
         colour = look(methods[0]).colour if len(methods) == 1 else FAINT

@@ -49,49 +49,27 @@ def shares(supernets: list[dict[str, Any]]) -> Rows:
 
 
 def _panel_rows(panel: tuple[str, str], supernets: list[dict[str, Any]]) -> Rows:
-    gone = [
-        _row(*panel, seeds=str(supernet["seed"]), missing=supernet["missing"])
-        for supernet in supernets
-        if supernet["missing"]
+    dataset, supernet = panel
+    bins = dict.fromkeys(("epoch", "magnitude_low", "magnitude_high", "share"))
+    head = {"dataset": dataset, "supernet": supernet, "kappa": supernet_point(supernet)[0], **bins}
+    rows = [
+        head | {"seeds": str(s["seed"]), "missing": s["missing"]} for s in supernets if s["missing"]
     ]
     there = [supernet for supernet in supernets if not supernet["missing"]]
     if not there:
-        return gone
+        return rows
     of_seeds = []
-    for supernet in there:
-        read_report(supernet)
-        arrays = read_arrays(supernet["files"]["histograms"], "counts", "edges")
-        counts, edges = arrays["counts"], arrays["edges"]  # [epochs + 1, bins], [bins + 1]
+    for run in there:
+        read_report(run)
+        arrays = read_arrays(run["files"]["histograms"], "counts", "edges")
+        counts, edges = arrays["counts"], arrays["edges"].tolist()  # [epochs + 1, bins], [bins + 1]
         of_seeds.append(counts / counts[0].sum())
     mean = np.mean(of_seeds, axis=0)
-    seeds = [str(supernet["seed"]) for supernet in there]
-    return gone + [
-        _row(*panel, int(t), float(edges[b]), float(edges[b + 1]), float(mean[t, b]), seeds)
-        for t, b in zip(*np.nonzero(mean), strict=True)
-    ]
-
-
-def _row(
-    dataset: str,
-    supernet: str,
-    epoch: int | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    share: float | None = None,
-    seeds: list[str] | str = "",
-    missing: str | None = None,
-) -> dict[str, Any]:
-    return {
-        "dataset": dataset,
-        "supernet": supernet,
-        "kappa": supernet_point(supernet)[0],
-        "epoch": epoch,
-        "magnitude_low": low,
-        "magnitude_high": high,
-        "share": share,
-        "seeds": " ".join(seeds),
-        "missing": missing,
-    }
+    seeds = {"seeds": " ".join(str(run["seed"]) for run in there), "missing": None}
+    for t, b in np.argwhere(mean).tolist():
+        found = (t, edges[b], edges[b + 1], float(mean[t, b]))
+        rows.append(head | dict(zip(bins, found, strict=True)) | seeds)
+    return rows
 
 
 # ---- drawing

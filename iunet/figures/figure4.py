@@ -12,6 +12,7 @@ figure sees only the first.)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,9 +57,10 @@ class FirstLayer:
     dataset: str
     method: str
     seed: int
-    units: np.ndarray | None = None  # numbers of the units shown
-    magnitudes: np.ndarray | None = None  # image: [units, side, side, 3]; tabular: [units, inputs]
-    groups: tuple[dict[str, Any], ...] = ()  # tabular: which inputs belong to which raw feature
+    units: list[int] = field(default_factory=list)  # numbers of the units shown
+    magnitudes: np.ndarray | None = None  # [units, inputs], the inputs in the network's order
+    features: list[str] = field(default_factory=list)  # raw feature of each input, or its pixel
+    groups: list[dict[str, Any]] = field(default_factory=list)  # inputs of each raw feature
     # By what it is of: "shown" and "layer" (locality), "layer" (selectivity).
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: str | None = None
@@ -100,8 +102,9 @@ def _read_image(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]
     units = np.argsort(-norms, kind="stable")[:N_UNITS]
     mask = largest(weight, KEPT)
     return {
-        "units": units,
-        "magnitudes": weight[units].reshape(-1, channels, side, side).transpose(0, 2, 3, 1),
+        "units": units.tolist(),
+        "magnitudes": weight[units],
+        "features": [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)],
         "measures": {
             "shown": locality(mask[units], side, channels),
             "layer": locality(mask, side, channels),
@@ -114,9 +117,10 @@ def _read_table(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]
     groups = read_json(files["preprocessing"])["groups"]
     columns = [list(range(group["start"], group["stop"])) for group in groups]
     return {
-        "units": np.arange(len(weight)),
+        "units": list(range(len(weight))),
         "magnitudes": weight,
-        "groups": tuple(groups),
+        "features": [g["column"] for g in groups for _ in range(g["start"], g["stop"])],
+        "groups": groups,
         "measures": {"layer": selectivity(largest(weight, KEPT), columns)},
     }
 
@@ -144,53 +148,26 @@ def weight_rows(layers: list[FirstLayer]) -> Rows:
     """
     rows = []
     for layer in layers:
-        run = {
-            "part": layer.part,
-            "dataset": layer.dataset,
-            "method": layer.method,
-            "seed": layer.seed,
-        }
-        empty = dict.fromkeys(("unit", "input", "feature", "magnitude", "measure", "value"))
+        run = {key: getattr(layer, key) for key in ("part", "dataset", "method", "seed")}
+        keys = ("unit", "input", "feature", "magnitude", "measure", "value", "missing")
+        run |= dict.fromkeys(keys)
         if layer.missing:
-            rows.append({**run, **empty, "missing": layer.missing})
+            rows.append(run | {"missing": layer.missing})
             continue
-        name = MEASURES[layer.part]
         rows += [
-            {**run, **empty, "measure": f"{name} {of} {key}", "value": value, "missing": None}
+            run | {"measure": f"{MEASURES[layer.part]} {of} {key}", "value": value}
             for of, found in layer.measures.items()
             for key, value in found.items()
         ]
-        features = _features(layer)
-        for unit, magnitudes in zip(layer.units.tolist(), _by_input(layer), strict=True):
+        for unit, magnitudes in zip(layer.units, layer.magnitudes.tolist(), strict=True):
             rows += [
-                {
-                    **run,
-                    "unit": unit,
-                    "input": i,
-                    "feature": features[i],
-                    "magnitude": f"{magnitude:.6g}",
-                    "measure": None,
-                    "value": None,
-                    "missing": None,
-                }
-                for i, magnitude in enumerate(magnitudes.tolist())
+                run
+                | {"unit": unit, "input": i, "feature": feature, "magnitude": f"{magnitude:.6g}"}
+                for i, (feature, magnitude) in enumerate(
+                    zip(layer.features, magnitudes, strict=True)
+                )
             ]
     return rows
-
-
-def _by_input(layer: FirstLayer) -> np.ndarray:
-    """[units, inputs], the inputs in the network's order."""
-    if layer.part == "tabular":
-        return layer.magnitudes
-    return layer.magnitudes.transpose(0, 3, 1, 2).reshape(len(layer.units), -1)
-
-
-def _features(layer: FirstLayer) -> list[str]:
-    """The raw feature of each input; of an image, its channel and pixel."""
-    if layer.part == "tabular":
-        return [g["column"] for g in layer.groups for _ in range(g["start"], g["stop"])]
-    side = layer.magnitudes.shape[1]
-    return [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)]
 
 
 # ---- drawing
@@ -237,7 +214,9 @@ def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
         axes = block.subplots(2, columns).ravel()
         for panel in axes:
             panel.set_axis_off()
-        for panel, unit, picture in zip(axes, layer.units, layer.magnitudes, strict=False):
+        side = math.isqrt(len(layer.features) // 3)
+        pictures = layer.magnitudes.reshape(-1, 3, side, side).transpose(0, 2, 3, 1)
+        for panel, unit, picture in zip(axes, layer.units, pictures, strict=False):
             panel.imshow(np.asarray(scale(picture)), interpolation="nearest")
             panel.set_title(f"unit {unit}", size=SMALL, pad=2, color=FAINT)
         text = f"{_image_measure(layer)}\nbrightest from |θ| = {scale.vmax:.2g} on"
@@ -245,11 +224,15 @@ def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
 
 
 def _image_measure(layer: FirstLayer) -> str:
-    shown, whole = (layer.measures[of]["ratio"] for of in ("shown", "layer"))
-    if whole is None:
+    """Units with fewer than two pixels have no distance, and are left out."""
+    shown, whole = layer.measures["shown"]["ratio"], layer.measures["layer"]
+    if whole["ratio"] is None:
         return "locality: no unit keeps two pixels"
     these = f"{shown:.3f}" if shown is not None else "none"
-    return f"locality {these} (units shown), {whole:.3f} (whole layer)"
+    text = f"locality {these} (units shown), {whole['ratio']:.3f} (whole layer)"
+    return text + f"\n{whole['left_out']} of {whole['units']} units left out" * bool(
+        whole["left_out"]
+    )
 
 
 def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
@@ -288,7 +271,7 @@ def _table_measure(layer: FirstLayer) -> str:
     return f"selectivity {found['ratio']:.3f} ({text})"
 
 
-def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) -> None:
+def _draw_groups(panel: Axes, groups: list[dict[str, Any]], width: float) -> None:
     """A strip with the extent of each one-hot group, and as many names as there is room for."""
     n_inputs = groups[-1]["stop"]
     one_hot = [group for group in groups if group["stop"] - group["start"] > 1]
@@ -306,7 +289,7 @@ def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) 
     )
 
 
-def named_groups(groups, spacing: float) -> list[dict[str, Any]]:
+def named_groups(groups: list[dict[str, Any]], spacing: float) -> list[dict[str, Any]]:
     """The groups to name so that names are `spacing` inputs apart: wide ones first."""
     chosen: list[dict[str, Any]] = []
 
@@ -324,45 +307,14 @@ def _short(name: str) -> str:
 
 
 def _notes(layers: list[FirstLayer]) -> list[str]:
-    notes = []
-    for part, text, measure in (
-        (
-            "image",
-            "Top: the six units with the largest norm; red, green and blue are magnitudes",
-            "Locality: mean distance between the pixels that a unit keeps",
-        ),
-        (
-            "tabular",
-            "Bottom: inputs after one-hot encoding, under their raw features",
-            "Selectivity: raw features that a unit keeps",
-        ),
-    ):
-        if shown := [layer for layer in layers if layer.part == part and not layer.missing]:
-            seeds = ", ".join(sorted({str(layer.seed) for layer in shown}))
-            if any(group["stop"] - group["start"] > 1 for group in shown[0].groups):
-                text += "; the strip shows the extent of each one-hot group"
-            notes.append(
-                f"{text}. {measure}, divided by the same of a shuffled mask. Seed {seeds}."
-            )
-            notes += _left_out(shown)
-    if notes:
-        notes.append(
-            "Kept: the largest eighth of the layer. Every method has its own colour scale, since κ "
-            "scales its weights."
-        )
+    """The seed and what is missing; the caption explains the rest."""
+    shown = [layer for layer in layers if not layer.missing]
+    notes = [f"Seed {shown[0].seed}. Kept: the largest eighth of the layer."] if shown else []
+    if any(group["stop"] - group["start"] > 1 for layer in shown for group in layer.groups):
+        notes.append("The strip shows the extent of each one-hot group.")
     absent = [
         f"{dataset_label(layer.dataset)}, {method_label(layer.method)} ({layer.missing})"
         for layer in layers
         if layer.missing
     ]
-    return notes + [f"Missing: {'; '.join(absent)}."] * bool(absent)
-
-
-def _left_out(layers: list[FirstLayer]) -> list[str]:
-    """The units whose pixels have no distance, where there are any."""
-    counts = [
-        f"{found['left_out']} of {found['units']} ({method_label(layer.method)})"
-        for layer in layers
-        if (found := layer.measures["layer"]).get("left_out")
-    ]
-    return [f"Left out, as they keep fewer than two pixels: {', '.join(counts)}."] * bool(counts)
+    return [" ".join(notes)] * bool(notes) + [f"Missing: {'; '.join(absent)}."] * bool(absent)

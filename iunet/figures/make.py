@@ -8,7 +8,7 @@ import textwrap
 from matplotlib.figure import Figure
 
 from iunet.artifacts import write_json
-from iunet.figures.catalog import figure_entry, why_nothing
+from iunet.figures.catalog import figure_module, why_nothing
 from iunet.figures.style import FAINT, PAGE_WIDTH, house_style, new_figure, write_figure
 from iunet.runs.entries import Benchmark
 
@@ -18,7 +18,7 @@ def make_figure(name: str, bench: Benchmark, output: dict[str, str]) -> None:
     if reason := why_nothing(bench, name):
         write_figure(draw_reason(reason), [{"missing": reason}], files)
     else:
-        module = importlib.import_module(figure_entry(bench, name).module)
+        module = importlib.import_module(figure_module(name))
         figure, rows = module.make(bench, name)
         write_figure(figure, rows, files)
     write_json(output["json"], {"figure": name}, files=files.values())

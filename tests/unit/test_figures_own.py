@@ -293,15 +293,6 @@ def test_densities_of_one_seed_and_of_other_ratios():
     assert line(panel, "omp").get_ydata().tolist() == pytest.approx([0.01, 0.5])
 
 
-def test_densities_with_a_gap():
-    rows = layers_of("omp", 0, [0.1, 0.2, 0.3, 0.4], expected=[0.1, 0.1, 0.1, 0.1])
-    del rows[1]
-    panel = draw_densities(rows).axes[0]
-    curves = [c.get_xdata().tolist() for c in panel.get_lines() if c.get_label() == "omp"]
-    assert curves == [[0], [2, 3]]
-    assert np.isnan(line(panel, "omp expected").get_ydata()).tolist() == [False, True, False, False]
-
-
 def test_densities_have_a_row_per_layer_and_what_is_expected():
     run = {"dataset": "svhn", "network": "mlp_vis", "seed": 0, "stage": "subnetwork"}
     run |= {"supernet": "kappa1-sup", "cut": "ratio8", "ratio": 8, "chosen": True, "missing": None}

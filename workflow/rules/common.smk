@@ -13,7 +13,7 @@ sys.path.insert(0, str(PROJECT))  # the package is also found where it is not in
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
-from iunet.figures.catalog import declared_figures, figure_entry, figure_request, figure_titles
+from iunet.figures.catalog import declared_figures, figure_module, figure_request, figure_titles
 from iunet.runs import paths, settings
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName
 from iunet.runs.targets import check_targets

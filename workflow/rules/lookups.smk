@@ -88,7 +88,7 @@ LINEAGE.stages |= {
     "figure": made_from(
         figure_files,
         {"asked": lambda point: request_digest(BENCH, request_of_figure(point.figure))},
-        lambda point: figure_entry(BENCH, point.figure).module,
+        lambda point: figure_module(point.figure),
     ),
     "rows": made_from(
         lambda point: files_of_rows(all_rows()), {"asked": lambda point: digest(all_rows())}
