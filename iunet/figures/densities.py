@@ -57,17 +57,18 @@ def densities(results: Results, default_init: str) -> Rows:
             continue
         mask = layers[tuple(run[key] for key in KEY)]
         expected = initial_densities(run, list(mask["shape"]), default_init)
+        ratio = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
         for layer, initial in zip(mask.to_dict("records"), expected, strict=True):
             of_layer = {key: layer[key] for key in ("layer", "weight", "density")}
-            found.append(head | {"ratio": run["ratio"]} | of_layer | {"expected": initial})
-            found[-1]["missing"] = None
+            of_layer |= {"expected": initial, "missing": None}
+            found.append(head | {"ratio": ratio} | of_layer)
     return found
 
 
 def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> list[float | None]:
     """The densities that the initial weights alone would give, of masks by a global ratio."""
     cut = CutName.parse(run["cut"])
-    if cut.folder != str(CutName(cut.ratio)):
+    if cut.ratio is None or cut.folder != str(CutName(cut.ratio)):
         return [None] * len(shapes)  # of what survived, or of another score than the magnitude
     own = SupernetName.parse(run["supernet"]).init.removeprefix("-")
     layers = [Layer.of_shape(list(map(int, shape.split("x")))) for shape in shapes]

@@ -302,13 +302,15 @@ def test_densities_have_a_row_per_layer_and_what_is_expected():
         run | {"method": "iunet"} | lists,
         run | {"method": "omp", "chosen": None, "missing": "not finished"},
         run | {"method": "omp_relative", "cut": "ratio8-relative"} | lists,
+        run | {"method": "beta_lasso", "cut": "survivors", "ratio": None} | lists,
     ]
     results = Results(runs_frame(found), layers_frame(found), None, None)
-    first, second, missing, relative, _ = density_rows(results, "torch_default")
+    first, second, missing, relative, _, survivors, _ = density_rows(results, "torch_default")
     assert (first["layer"], first["weight"], first["density"]) == (1, "l1", 6 / 64)
     assert first["expected"] == second["expected"] == pytest.approx(1 / 8)  # layers of one size
     assert missing["missing"] == "not finished" and missing["layer"] is None
     assert relative["expected"] is None  # by another score than the magnitude
+    assert survivors["expected"] is survivors["ratio"] is None
 
 
 def test_densities_of_nothing(densities):
