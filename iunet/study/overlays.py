@@ -13,7 +13,8 @@ SIZE_OVERLAY = "config/cpu-study-size.yaml"  # on top of the first
 def read_config(*overlays: str) -> dict[str, Any]:
     """The config of the study, as Snakemake makes it."""
     import yaml
-    from snakemake.utils import update_config
+
+    from iunet.runs.overlays import update_config
 
     config: dict[str, Any] = {}
     for name in ("config/config.yaml", *(overlays or (OVERLAY,))):
