@@ -24,7 +24,7 @@ BOOLEANS = ("chosen", "disconnected", "own_mask")
 # Beyond the columns of runs.csv. κ, λ, α and the supernet's epochs follow from the names.
 SETTINGS = ("kappa", "objective", "l1", "lambda", "alpha", "epochs")
 FRAME = [*COLUMNS, "mask_overlap", *SETTINGS, "study", "missing"]
-FRAME_TEXTS = (*TEXTS, "objective", "study", "missing")
+FRAME_TEXTS = (*TEXTS, "objective", "study", "missing", "kind", "source")
 LAYERS = [*KEY, "layer", "weight", "shape", "kept", "density", "units", "dead_units"]
 DATASET = [
     *("dataset", "kind", "missing", "n_rows", "n_train", "n_valid", "n_test", "n_classes"),
@@ -57,12 +57,13 @@ def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = No
     import pandas as pd
 
     found = records(bench, request, runs_csv)
-    datasets = _dataset_records(bench, request, found if runs_csv else None)
-    trials = _trial_records(bench, request) if request.trials else []
+    rows = None if runs_csv is None else read_records(runs_csv)
+    datasets = _dataset_records(bench, request, rows)
+    trials = _trial_records(bench, request)
     return Results(
         runs_frame(found, bench.config),
         layers_frame(found),
-        pd.DataFrame(datasets, columns=DATASET),
+        typed(pd.DataFrame(datasets, columns=DATASET)),
         pd.DataFrame(trials),
     )
 

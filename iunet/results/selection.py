@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError
 from iunet.results.collect import runs_frame
 from iunet.results.reports import MEASURED, REDO, TRANSFORMS
-from iunet.runs.entries import NOT_FINISHED, Cell
+from iunet.results.runs_csv import KEY
+from iunet.runs.entries import NOT_FINISHED
 from iunet.runs.names import CutName
 from iunet.runs.settings import trains_decoder
 
@@ -19,11 +21,13 @@ RUN = [*METHOD, "seed"]
 TRAINED = "_trained"  # ends the `method` of rows on trained networks
 
 
-def of_cells(frame: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """The rows of some cells, in the order of the cells."""
-    places = {(c.dataset, c.method.network, c.method.name): i for i, c in enumerate(cells)}
-    place = frame[METHOD].apply(tuple, axis=1).map(places) if len(frame) else frame["seed"]
-    return frame[place.notna()].loc[place.dropna().sort_values(kind="stable").index]
+def of_methods(frame: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFrame:
+    """The rows of some (data set, network, method), in the order of these."""
+    places = {tuple(key): place for place, key in enumerate(keys)}
+    own = zip(*(frame[column] for column in METHOD), strict=True)
+    place = [places.get(key, -1) for key in own]
+    ordered = frame.assign(_place=place).sort_values("_place", kind="stable")
+    return ordered[ordered["_place"] >= 0].drop(columns="_place")
 
 
 def of_subnetworks(runs: pd.DataFrame) -> pd.DataFrame:
@@ -116,6 +120,31 @@ def _failure(candidates: pd.DataFrame) -> str:
     if len(reasons) == 1:
         return next(iter(reasons))
     return f"every candidate failed ({'; '.join(reasons)})" if reasons else "nothing to choose from"
+
+
+# ---- masks
+
+
+def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
+    """The masks at every cut; of β-LASSO, which has one cut of several supernets, the chosen one."""
+    import pandas as pd
+
+    pruned = runs[runs["cut"].notna()]
+    parts = []
+    for _, part in pruned.groupby(METHOD, sort=False):
+        parts.append(of_results(part) if part["supernet"].nunique() > 1 else part)
+    return pd.concat(parts, ignore_index=True) if parts else pruned
+
+
+def with_layers(masks: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
+    """Runs with the frame of their mask's layers in the column `layers`."""
+    import pandas as pd
+
+    parts = dict(iter(layers.groupby(list(KEY), sort=False))) if len(layers) else {}
+    keys = zip(*(masks[column] for column in KEY), strict=True)
+    own = pd.Series([parts.get(key) for key in keys], index=masks.index, dtype=object)
+    gone = own.isna() & masks["missing"].isna() & masks["failed"].isna()
+    return masks.assign(layers=own, missing=masks["missing"].mask(gone, NOT_FINISHED))
 
 
 # ---- consistency under transforms
