@@ -20,10 +20,10 @@ from typing import Any
 from iunet.data.registry import read_registry
 from iunet.machine.allocation import cores
 from iunet.machine.speeds import speeds_file
-from iunet.runs.config import unavailable
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
-from iunet.tables.catalog import table_attribute
+from iunet.runs.validate import unavailable
+from iunet.tables.catalog import fixed_pairs
 
 ROOT = Path(__file__).resolve().parents[1]
 SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
@@ -141,7 +141,7 @@ def report(workflow: Any) -> str:
     config = workflow.globals["config"]  # Snakemake's own, as the Snakefile has checked it
     registry = read_registry(config["data"]["registry"])
     away = unavailable(registry, config["data"]["mirror"])
-    bench = Benchmark(config, registry, away, table_attribute("PAIRS"))
+    bench = Benchmark(config, registry, away, fixed_pairs())
     costs = Costs(bench)
     per_entry, per_rule, whole = sums(workflow, bench, costs)
     total = whole["total"]

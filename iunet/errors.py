@@ -1,5 +1,8 @@
 """The one kind of error that is written for a person."""
 
+# In the environment of jobs: the terminal shows the end of a failed job's log.
+SHOWS_FAILURES = "IUNET_TERMINAL_SHOWS_FAILURES"
+
 
 class UserError(Exception):
     """Something the user can put right.
@@ -10,7 +13,7 @@ class UserError(Exception):
 
 
 class DataError(UserError, ValueError):
-    """Likewise, of data that were handed over in a program: other libraries raise ValueErrors."""
+    """A `UserError` of data that a program handed over: other libraries raise ValueErrors."""
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:

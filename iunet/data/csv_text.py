@@ -1,4 +1,4 @@
-"""The raw text of a CSV: what pandas would put right without a word is refused here, by its line.
+"""Checks of the raw text of a CSV: what pandas would silently put right is refused by its line.
 
 Of two columns with one name pandas calls the second `label.1`, and a label becomes a feature; to a
 short row it adds missing values; at a NUL byte it cuts a value off.
@@ -6,13 +6,17 @@ short row it adds missing values; at a NUL byte it cuts a value off.
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from iunet.errors import UserError
 
 NAMES = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "vertical bars"}
+OF_ARROW = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # compression that pyarrow reads
 
 
 def check_csv_text(dataset: str, path: Path, separator: str) -> None:
@@ -35,10 +39,8 @@ def check_csv_text(dataset: str, path: Path, separator: str) -> None:
 
 def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with their line numbers, without blank lines, which pandas skips too."""
-    from pandas.io.common import get_handle
-
-    with get_handle(path, "r", encoding="utf-8-sig", compression="infer") as handles:
-        reader = csv.reader(handles.handle, delimiter=separator)
+    with _opened(path) as text:
+        reader = csv.reader(text, delimiter=separator)
         for row in reader:
             if any("\0" in value for value in row):
                 raise UserError(
@@ -47,6 +49,29 @@ def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[st
                 )
             if len(row) > 1 or "".join(row).strip():
                 yield reader.line_num, row
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """The text of a file that is compressed as its name says, as pandas takes it."""
+    import pyarrow
+
+    suffix = path.suffix.lower()
+    with contextlib.ExitStack() as stack:
+        if suffix == ".xz":
+            from lzma import LZMAFile
+
+            content = stack.enter_context(LZMAFile(path))
+        elif suffix == ".zip":
+            from zipfile import ZipFile
+
+            archive = stack.enter_context(ZipFile(path))
+            if len(archive.namelist()) != 1:
+                raise ValueError(f"the archive has to hold 1 file, not {len(archive.namelist())}")
+            content = archive.open(archive.namelist()[0])
+        else:
+            content = pyarrow.input_stream(path, compression=OF_ARROW.get(suffix))
+        yield stack.enter_context(io.TextIOWrapper(content, "utf-8-sig", newline=""))
 
 
 def _check_header(where: str, header: list[str], separator: str) -> None:

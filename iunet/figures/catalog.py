@@ -11,8 +11,7 @@ from typing import Any
 
 from iunet.provenance import digest
 from iunet.runs import paths
-from iunet.runs.empty import why_empty
-from iunet.runs.entries import Benchmark
+from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.requests import (
     Requests,
     files_of,
@@ -91,6 +90,11 @@ FIGURES: dict[str, tuple[str, Callable[[Benchmark], FigureAsk]]] = {
 
 
 KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
+
+
+def declared_figures() -> dict[str, Declared]:
+    """What the figures say of themselves, by their keys in the config."""
+    return {key: Declared(KINDS.get(key)) for key in (f"figures.{name}" for name in FIGURES)}
 
 
 def figure_titles(bench: Benchmark) -> dict[str, str]:

@@ -13,14 +13,14 @@ and not when torch is imported.
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 import logging
 import os
 import tempfile
 import time
 from pathlib import Path
-from typing import IO
+
+from filelock import FileLock, Timeout
 
 from iunet.errors import UserError
 from iunet.machine.device import gpu_ids
@@ -28,7 +28,7 @@ from iunet.machine.device import gpu_ids
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0
 PER_GPU = "IUNET_JOBS_PER_GPU"  # set by workflow/rules/machine.smk
-_held: list[IO] = []  # open for the life of the process: closing would free the lock
+_held: list[FileLock] = []  # for the life of the process: a lock that is collected is freed
 
 
 def claim_gpu(wait_s: float = 600.0) -> str | None:
@@ -70,11 +70,10 @@ def lock_folder() -> Path:
 
 
 def _lock(path: Path) -> bool:
-    file = path.open("w")
+    lock = FileLock(path, timeout=0, thread_local=False, fallback_to_soft=False)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
+        lock.acquire()
+    except Timeout:
         return False
-    _held.append(file)
+    _held.append(lock)
     return True

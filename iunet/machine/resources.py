@@ -16,13 +16,12 @@ A job asks for MARGIN times that and a few minutes, times its attempt (iunet/run
 that was killed for time or memory comes back with twice as much, and training goes on from its
 checkpoint.
 
-The speeds are constants (iunet/machine/speeds.py), or what `make calibrate` has measured here.
+The speeds are constants (iunet/machine/speeds.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -146,21 +145,12 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
 # ---- groups
 
 
-SMALL_S, LARGE_S = 5 * 60, 60 * 60
+SMALL_S, LARGE_S = 5 * 60, 60 * 60  # of a supernet with a fine-tuning; of a fine-tuning
 
-
-def size_class(supernet: Cost, finetune: Cost, fits: Container[str] = ("small", "medium")) -> str:
-    """How a scheduler should get the jobs of a network on a data set.
-
-    small: a supernet and a fine-tuning are done in minutes, so all of a seed become one job;
-    medium: a cut with its evaluation is a job; large: every training is a job of its own.
-    """
-    if supernet.seconds + finetune.seconds <= SMALL_S and "small" in fits:
-        return "small"
-    return "medium" if finetune.seconds <= LARGE_S and "medium" in fits else "large"
-
-
-GROUPS = {  # size → rule → group; jobs of one group that depend on each other are submitted as one
+# size → rule → group; jobs of one group that depend on each other are submitted as one. Small: a
+# supernet and a fine-tuning take minutes, so all of a seed become one job; medium: a cut with its
+# evaluation is a job; large: every training is a job of its own.
+GROUPS = {
     "small": dict.fromkeys(
         ("initialise", "supernet", "prune", "finetune", "evaluate", "evaluate_supernet",
          "train_dense", "evaluate_dense", "decoder"),
@@ -176,13 +166,15 @@ GROUPS = {  # size → rule → group; jobs of one group that depend on each oth
     },
     "large": {"initialise": "initials", "prune": "cut", "finetune": "cut"},
 }  # fmt: skip
-SPLIT_GROUPS = dict.fromkeys(("split_table", "split_images"), "splits")
+OTHER_GROUPS = {  # minutes each; a study is a job of its own
+    "split_table": "splits",
+    "split_images": "splits",
+    "refit": "tuned",
+    "evaluate_tuned": "tuned",
+}
 
 
 # ---- tuned baselines
-
-
-TUNED_GROUPS = {"refit": "tuned", "evaluate_tuned": "tuned"}  # minutes each; a study is a job
 
 
 def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> Cost:

@@ -1,9 +1,13 @@
-"""A run belongs to one process at a time, by a lock file beside its outputs.
+"""The lock of a run: a run belongs to one process at a time.
 
 If Snakemake is killed, its jobs live on, and the next Snakemake starts the same job in the same
 folder: two trainings would write one checkpoint, two workers one share of a study. So a job takes
-the lock of its first output and keeps it until its process ends, however it ends: the lock is the
-kernel's (flock), the file that a killed process leaves behind is none.
+the lock file beside its first output and keeps it until its process ends.
+
+The lock is the kernel's (flock, by `filelock`), so a process that is killed frees it; the file that
+it leaves behind is no lock. On NFS, Linux passes the lock on to the server, and jobs on other nodes
+see it. A file system without locks gets a warning, and the job runs without one: filelock's own way
+out, a lock that is the existence of its file, would outlive a killed job.
 """
 
 from __future__ import annotations
@@ -11,14 +15,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
-import fcntl
 import logging
 import os
 import platform
-import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+
+from filelock import FileLock, Timeout
 
 from iunet.artifacts import explain_full_disk
 from iunet.errors import UserError
@@ -26,8 +29,8 @@ from iunet.errors import UserError
 log = logging.getLogger(__name__)
 WAIT_S = 60.0  # a process that is about to end is waited for, a long training is not
 PAUSE_S = 0.5
-NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # of a file system without any
-_held: dict[Path, IO] = {}  # open for the life of the process: closing would free the lock
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+_held: dict[Path, FileLock] = {}  # for the life of the process: a lock that is collected is freed
 
 
 def lock_path(output: str | Path) -> Path:
@@ -38,26 +41,42 @@ def lock_path(output: str | Path) -> Path:
 def lock_run(output: str | Path, wait_s: float = WAIT_S) -> None:
     """Take the lock of the run that makes `output`; if another process keeps it, name that."""
     path = lock_path(output)
-    end = time.monotonic() + wait_s
-    waiting = False
-    while (file := _locked(path)) is None:
-        holder = _holder(path)
-        if time.monotonic() >= end:
-            raise UserError(
-                f"{output} is being made by {holder}, which an earlier start of the workflow left "
-                "behind, or another one runs. Wait until that process ends, or end it (`kill` lets "
-                "a training save its epoch first), and run the same command again."
-            )
-        if not waiting:
-            log.info("%s is being made by %s: waiting for its end", output, holder)
-            waiting = True
-        time.sleep(PAUSE_S)
-    _held[path] = file
+    lock = FileLock(path, poll_interval=PAUSE_S, thread_local=False, on_acquired=_write_holder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _acquire(lock, output, wait_s)
+    except Timeout:
+        raise UserError(
+            f"{output} is being made by {_holder(path)}, which an earlier start of the workflow "
+            "left behind, or another one runs. Wait until that process ends, or end it (`kill` "
+            "lets a training save its epoch first), and run the same command again."
+        ) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            explain_full_disk(error, path)
+            raise _unwritable(path.parent, error.strerror) from error
+        log.warning("%s: this file system has no locks; see that no other job runs here", path)
+    _held[path] = lock
     atexit.register(release, output)
 
 
+def _acquire(lock: FileLock, output: str | Path, wait_s: float) -> None:
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        if wait_s:
+            log.info("%s is being made by %s: waiting", output, _holder(Path(lock.lock_file)))
+        lock.acquire(timeout=wait_s)
+
+
+def _write_holder(file: int) -> None:
+    """Name this process in its lock file, for the error of another one."""
+    os.ftruncate(file, 0)
+    os.write(file, f"process {os.getpid()} on {platform.node()}".encode())
+
+
 def _holder(path: Path) -> str:
-    """Who has the lock; its owner may just be writing or removing the file."""
+    """The process that has the lock; it may just be writing or removing the file."""
     with contextlib.suppress(OSError):
         return path.read_text(encoding="utf-8") or "another process"
     return "another process"
@@ -66,40 +85,9 @@ def _holder(path: Path) -> str:
 def release(output: str | Path) -> None:
     """Give a lock back, and leave no file behind."""
     path = lock_path(output)
-    if file := _held.pop(path, None):
-        path.unlink(missing_ok=True)
-        file.close()
-
-
-def _locked(path: Path) -> IO | None:
-    """The lock's open file, with this process named in it; None if another process has the lock."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+")
-    except OSError as error:
-        explain_full_disk(error, path)
-        raise _unwritable(path.parent, error.strerror) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        log.warning("%s: this file system has no locks; see that no other job runs here", path)
-        return file
-    if not _is_at(file, path):  # its last owner removed it between our two calls
-        file.close()
-        return _locked(path)
-    try:
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}")
-        file.flush()
-    except OSError as error:
-        explain_full_disk(error, path)
-        raise
-    return file
+    if lock := _held.pop(path, None):
+        path.unlink(missing_ok=True)  # before the release; filelock notices if it waited for it
+        lock.release()
 
 
 def refuse_unwritable(paths: Iterable[str | Path]) -> None:
@@ -109,15 +97,8 @@ def refuse_unwritable(paths: Iterable[str | Path]) -> None:
             raise _unwritable(folder, "it is read-only")
 
 
-def _unwritable(folder: Path, why: str) -> UserError:
+def _unwritable(folder: Path, why: str | None) -> UserError:
     return UserError(
         f"Nothing can be written to {folder} ({why}). Make the folder writable, or set `results` "
         "in the config to another one, and run the same command again."
     )
-
-
-def _is_at(file: IO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections import Counter
-from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,18 +15,13 @@ from iunet.machine.resources import Cost
 from iunet.networks.catalog import network_entry
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark
-from iunet.runs.names import DENSE, CutName, base_network
+from iunet.runs.names import base_network
 
-# Of a network on a data set that no entry of the config has: a file that was asked for by its name.
-EXAMPLES = (("kappa0.25-ilo", None), ("kappa0.25-ilo", "ratio8"), (DENSE, None))
-
-
-@dataclass(frozen=True)
-class Parcels:
-    """How the jobs of a network, or learner, on a data set are sent to a scheduler."""
-
-    groups: dict[str, str]  # of each rule
-    minutes: dict[str, int]  # at first, of the jobs of a group that depend on each other, at most
+TOGETHER = 2  # parcels of a group that a profile may send as one (group-components)
+USES_DEVICE = (  # rules that compute on the config's device
+    *("supernet", "finetune", "train_dense", "decoder", "tune", "refit"),
+    *("evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"),
+)
 
 
 class Costs:
@@ -38,9 +31,8 @@ class Costs:
         self.bench, self.config = bench, bench.config
         names = {*self.config["networks"], *LEARNERS}
         self.devices = {name: device_of(self.config, name) for name in names}
-        self.components: dict[str, int] = {}  # parcels that are sent as one (group-components)
-        self._parcels: dict[tuple[str, str | None], Parcels] = {}
         self._limit = self.config["cluster"]["max_minutes"]
+        self._sizes: dict[tuple[str, str], tuple[str, float]] = {}
 
     def of(self, stage: str, point: Any) -> Cost | None:
         """Of a job, by its rule and wildcards; None for jobs that need next to nothing."""
@@ -75,10 +67,12 @@ class Costs:
         _, members = resources.epochs_and_members(defaults)
         return resources.evaluate_cost(data, size, members, device)
 
-    def on_gpu(self, point: Any) -> bool:
-        """Whether the job's network or learner computes on a GPU."""
+    def gpus(self, stage: str, point: Any) -> int:
+        """1 for a job whose network or learner computes on a GPU, else 0."""
+        if stage not in USES_DEVICE:
+            return 0
         name = getattr(point, "learner", None) or base_network(point.network)
-        return self.devices[name] == "cuda"
+        return int(self.devices[name] == "cuda")
 
     def _data(self, dataset: str) -> Any:
         config = self.config
@@ -100,6 +94,11 @@ class Costs:
         workers = self.config["tuning"]["workers"]
         return resources.tune_cost(budget["trials"], trial, budget["minutes"], workers)
 
+    # ---- what a job asks of a scheduler
+
+    def mem_mb(self, stage: str, point: Any, attempt: int) -> int:
+        return resources.asked_mem_mb(self.of(stage, point), attempt)
+
     def minutes(self, stage: str, point: Any, attempt: int) -> int:
         """That a job asks for: more with each attempt, but never more than a job may.
 
@@ -107,91 +106,55 @@ class Costs:
         group it may have met the limit because of the others, which are made again.
         """
         asked = resources.asked_minutes(self.of(stage, point))
+        growth = float(attempt)
         if self.group(stage, point):
-            growth = min(attempt, self._room(stage, point))
-        else:
-            growth = 1 if stage in resources.RESUMED else attempt
+            growth = min(growth, self._room(point))
+        elif stage in resources.RESUMED:
+            growth = 1.0
         return min(self._limit, math.floor(growth * asked))
 
     def group(self, stage: str, point: Any) -> str | None:
         """Which jobs a scheduler gets as one (docs/cluster.md); None for a job by itself."""
-        group = self._parcels_of(point).groups.get(stage)
-        return group if group and self._room(stage, point) >= 1 else None
+        if not hasattr(point, "network"):
+            return resources.OTHER_GROUPS.get(stage)
+        return resources.GROUPS[self._size(point)[0]].get(stage)
 
-    def _room(self, stage: str, point: Any) -> float:
-        """How often the minutes of a submission, a group's parcels, fit into what a job may ask."""
-        parcels = self._parcels_of(point)
-        group = parcels.groups[stage]
-        return self._limit / (self.components.get(group, 1) * parcels.minutes[group])
+    def _room(self, point: Any) -> float:
+        """How often the minutes of a submission fit into what a job may ask for."""
+        return self._size(point)[1] if hasattr(point, "network") else float(resources.MOST_MEMORY)
 
-    def _parcels_of(self, point: Any) -> Parcels:
-        name = getattr(point, "network", None) or getattr(point, "learner", None)
-        key = (point.dataset, name)
-        if key not in self._parcels:
-            self._parcels[key] = self._new_parcels(point.dataset, name)
-        return self._parcels[key]
+    def _size(self, point: Any) -> tuple[str, float]:
+        key = (point.dataset, point.network)
+        if key not in self._sizes:
+            self._sizes[key] = self._size_class(*key)
+        return self._sizes[key]
 
-    def _new_parcels(self, dataset: str, name: str | None) -> Parcels:
-        if name is None:
-            return Parcels(resources.SPLIT_GROUPS, {"splits": self._asked(dataset, "split")})
-        if name in LEARNERS:
-            minutes = self._asked(dataset, "refit", "evaluate_tuned", learner=name)
-            return Parcels(resources.TUNED_GROUPS, {"tuned": minutes})
-        minutes = self._network_minutes(dataset, name)
-        return Parcels(resources.GROUPS[self._size_class(dataset, name, minutes)], minutes)
-
-    def _asked(self, dataset: str, *stages: str, **more: str) -> int:
-        """Minutes of some jobs, one after the other."""
-        point = SimpleNamespace(dataset=dataset, seed=0, **more)
-        return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
-
-    def _network_minutes(self, dataset: str, network: str) -> dict[str, int]:
-        """Of each group's parcels: the longest among the config's, or one with its defaults."""
-        asked = functools.partial(self._asked, dataset, network=network)
-        initial = asked("initialise")
-        dense = asked("train_dense", "evaluate_dense", dense=DENSE)
-        cut_stages = ("prune", "finetune", "evaluate")
-        masks = Counter(default=asked(*cut_stages, options=""))
-        runs = [(run, cut) for *place, run, cut in self.bench.runs if place == [dataset, network]]
-        seed = 0
-        for run, cut in runs or EXAMPLES:
-            if cut is not None:  # those with other options have the same mask
-                name = CutName.parse(cut)
-                masks[run, name.folder] += asked(*cut_stages, options=name.options)
-            elif run.startswith(DENSE):
-                minutes = asked("train_dense", "evaluate_dense", dense=run)
-                seed, dense = seed + initial + minutes, max(dense, minutes)
-            else:
-                stages = ("supernet", "decoder", "evaluate_supernet")
-                seed += initial + asked(*stages, supernet=run)
-        # Masks of other seeds make one parcel of all seeds.
-        linked = any(cut is not None and "other_seed" in cut for _, cut in runs)
-        return {
-            "small": (seed + masks.total()) * (len(self.bench.seeds) if linked else 1),
-            "initials": initial,
-            "dense": dense,
-            "cuts": max(masks.values()),
-            "cut": max(masks.values()),  # and less, without its evaluations
-        }
-
-    def _size_class(self, dataset: str, network: str, minutes: dict[str, int]) -> str:
+    def _size_class(self, dataset: str, network: str) -> tuple[str, float]:
         """small, medium or large: how the jobs of a network on a data set are submitted.
 
-        Jobs of a group run one after the other, so many of them are no small parcel, however short
-        each is.
+        Beside it stands how often the minutes of such a parcel fit into the limit. Jobs of a group
+        run one after the other, so many of them are no small parcel, however short each is.
         """
-        data = self._data(dataset)
-        size = self._network(network, data)
-        finetune = settings.finetune_defaults(self.config, settings.network_kind(network))
-        supernet = settings.supernet_defaults(self.config) | {"objective": "ilo"}
-        device = self.devices[base_network(network)]
-        fits = {
-            size_class
-            for size_class, group in (("small", "small"), ("medium", "cuts"))
-            if self.components.get(group, 1) * minutes[group] <= self._limit
-        }
-        return resources.size_class(
-            resources.supernet_cost(data, size, supernet, device),
-            resources.finetune_cost(data, size, finetune, device),
-            fits,
+        point = SimpleNamespace(dataset=dataset, network=network, seed=0)
+        point.supernet, point.options = "kappa0.25-ilo", ""
+        cut = sum(
+            resources.asked_minutes(self.of(stage, point))
+            for stage in ("prune", "finetune", "evaluate")
         )
+        supernet, finetune = self.of("supernet", point), self.of("finetune", point)
+        runs = self._runs.get((dataset, network), 1) * len(self.bench.seeds)
+        whole = runs * (cut + resources.asked_minutes(supernet) + resources.MINUTES)
+        short = supernet.seconds + finetune.seconds <= resources.SMALL_S
+        if short and self._limit >= TOGETHER * whole:
+            return "small", self._limit / (TOGETHER * whole)
+        if finetune.seconds <= resources.LARGE_S and self._limit >= TOGETHER * cut:
+            return "medium", self._limit / (TOGETHER * cut)
+        return "large", max(1.0, self._limit / cut)
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], int]:
+        """How many runs the config has of each network on each data set, for one seed."""
+        found: dict[tuple[str, str], int] = {}
+        for dataset, network, _, _ in self.bench.runs:
+            found[dataset, network] = found.get((dataset, network), 0) + 1
+        return found

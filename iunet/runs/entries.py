@@ -28,6 +28,14 @@ NOT_FINISHED = "not finished"
 
 
 @dataclass(frozen=True)
+class Declared:
+    """What a table or figure says of itself, whatever the config is."""
+
+    kind: str | None = None  # of data, if it is for one kind only
+    pairs: tuple[tuple[str, str], ...] = ()  # networks and methods, if a config cannot choose them
+
+
+@dataclass(frozen=True)
 class Cell:
     """A method on a data set."""
 
@@ -57,6 +65,17 @@ def entries(config: Config, fixed: Pairs | None = None) -> dict[str, dict[str, A
             if "methods" in entry or key in (fixed or {}):
                 found[key] = entry
     return found
+
+
+def why_empty(config: Config, key: str) -> str | None:
+    """Why an entry, such as `tables.table1`, has no data set to show; None if it has one."""
+    section, _, name = key.partition(".")
+    asked = config[section].get(name, {}).get("datasets")
+    if asked is None or datasets_named(config, asked, f"{key}.datasets"):
+        return None
+    groups = [asked] if isinstance(asked, str) else asked
+    empty = f", since the group {' and the group '.join(groups)} is empty" if groups else ""
+    return f"There is nothing to show: the config key '{key}.datasets' names no data set{empty}."
 
 
 def all_cells(
@@ -162,6 +181,7 @@ class Benchmark:
         self.config, self.registry, self.fixed = config, registry, fixed or {}
         self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
         self.root: str = config["results"]
+        self.mirror: str | None = config["data"]["mirror"]
         self.seeds: list[int] = config["seeds"]
         self.all_cells = all_cells(config, registry, self.fixed)
         self.cells = [cell for cell in self.all_cells if not self.impossible(cell)]

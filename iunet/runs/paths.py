@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from iunet.runs.names import INITIAL as INITIAL_NAME
+from iunet.runs.names import CutName, DenseName, SupernetName
+
 ROOT = "<results>"
 
 # data
@@ -63,6 +68,53 @@ TABLE_DOCUMENT = f"{TABLE}.json"
 FIGURE = f"{ROOT}/figures/{{figure}}"
 FIGURE_REPORT = f"{FIGURE}.json"
 PAGE = f"{ROOT}/report/index.html"
+
+# What each rule makes, so that the job behind a file follows from its path. Tables and images are
+# downloaded and split by rules of their own (KIND_NAMES).
+KIND_NAMES = {"tabular": "table", "vision": "images"}
+OUTPUTS: dict[str, tuple[str, ...]] = {
+    "download": (DATA_TABLE, DATA_IMAGES, DATA_REPORT),
+    "split": (TRAIN, VALID, TEST, INDICES, PREPROCESSING, SPLIT_REPORT),
+    "initialise": (INITIAL_WEIGHTS, INITIAL_REPORT),
+    "supernet": (SUPERNET_WEIGHTS, SUPERNET_HISTOGRAMS, SUPERNET_REPORT),
+    "prune": (MASK, MASK_REPORT),
+    "finetune": (SUBNETWORK_WEIGHTS, SUBNETWORK_PREDICTIONS, SUBNETWORK_REPORT),
+    "train_dense": (DENSE_WEIGHTS, DENSE_PREDICTIONS, DENSE_REPORT),
+    "decoder": (SUPERNET_DECODER, SUPERNET_DECODER_REPORT),
+    "tune": (STUDY_WORKER,),
+    "study": (STUDY_REPORT, STUDY_TRIALS),
+    "refit": (TUNED_MODEL, TUNED_REPORT),
+    "evaluate": (SUBNETWORK_EVALUATION,),
+    "evaluate_supernet": (SUPERNET_EVALUATION,),
+    "evaluate_dense": (DENSE_EVALUATION,),
+    "evaluate_tuned": (TUNED_EVALUATION,),
+    "choose": (CHOICE,),
+    "latency": (LATENCY,),
+    "table": tuple(f"{TABLE}.{form}" for form in ("csv", "md", "tex", "html", "json")),
+    "figure": tuple(f"{FIGURE}.{form}" for form in ("png", "pdf", "csv", "json")),
+    "rows": (ROWS,),
+    "page": (PAGE,),
+}
+# Of the wildcards; any other is one part of a path.
+PATTERNS = {
+    "initial": rf"{INITIAL_NAME}[^/]*",
+    "supernet": SupernetName.PATTERN,
+    "dense": DenseName.PATTERN,
+    "cut": CutName.PATTERN,
+    "options": r"(?:-[a-z0-9_.]+)*",
+    "study": r"tuning(?:-seed[0-9]+)?",
+    "seed": r"[0-9]+",
+    "worker": r"[0-9]+",
+    "figure": r".+",  # some lie in a folder of their own
+}
+
+
+def pattern(template: str) -> re.Pattern[str]:
+    """A path of this form below any folder of results."""
+    text = re.escape(template.removeprefix(f"{ROOT}/")).replace(r"\{", "{").replace(r"\}", "}")
+    for name in re.findall(r"{(\w+)}", text):
+        text = text.replace(f"{{{name}}}", f"(?P<{name}>{PATTERNS.get(name, '[^/]+')})")
+    return re.compile(rf"(?:^|/){text}$")
 
 
 def fill(path: str, root: str, **values: object) -> str:

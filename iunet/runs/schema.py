@@ -14,31 +14,34 @@ from typing import Any
 from iunet.errors import UserError, nearest
 from iunet.runs.settings import Config
 
+SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "config.schema.yaml"
 DEPTH, VALUES = 20, 100_000  # far beyond any config
 
 
 @functools.cache
-def _validator(schema: str) -> Any:
+def read_schema() -> dict[str, Any]:
+    """The schema of the config."""
     import yaml  # Snakemake's own, as is jsonschema
 
     # libyaml reads it ten times faster, where PyYAML was built with it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return validator(yaml.load(Path(schema).read_text(encoding="utf-8"), Loader=loader))
+    return yaml.load(SCHEMA.read_text(encoding="utf-8"), Loader=loader)
 
 
-def required_keys(schema: str) -> list[str]:
+def required_keys() -> list[str]:
     """The keys that every config has."""
-    return _validator(schema).schema["required"]
+    return read_schema()["required"]
 
 
-def validator(schema: dict[str, Any]) -> Any:
-    """Of a schema; whole numbers are integers (2.0 is none), and numbers are finite."""
+@functools.cache
+def _validator() -> Any:
+    """jsonschema's, for which whole numbers are integers (2.0 is none) and numbers are finite."""
     import jsonschema
 
     draft = jsonschema.Draft202012Validator
     types = draft.TYPE_CHECKER.redefine("integer", lambda _, v: _is_number(v, int))
     types = types.redefine("number", lambda _, v: _is_number(v, (int, float)) and math.isfinite(v))
-    return jsonschema.validators.extend(draft, type_checker=types)(schema)
+    return jsonschema.validators.extend(draft, type_checker=types)(read_schema())
 
 
 def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
@@ -77,19 +80,19 @@ def check_plain(config: Any, key: str = "", depth: int = 0) -> int:
     return count
 
 
-def check_schema(config: Config, schema: str, where: str = "") -> None:
-    """Refuse a config that the schema does not allow; `where` is said first."""
-    if problem := _schema_problem(json.dumps(config, sort_keys=True), schema):
+def check_schema(config: Config, where: str = "") -> None:
+    """Refuse a config that the schema does not allow; the message begins with `where`."""
+    if problem := _schema_problem(json.dumps(config, sort_keys=True)):
         raise UserError(where + problem)
 
 
 @functools.cache
-def _schema_problem(config: str, schema: str) -> str | None:
+def _schema_problem(config: str) -> str | None:
     """Of a config as JSON: the paths of a plan ask for thousands of checks, few of them new."""
     import jsonschema
 
     try:
-        _validator(schema).validate(json.loads(config))
+        _validator().validate(json.loads(config))
     except jsonschema.ValidationError as error:
         return explain_schema_error(error)
     return None

@@ -1,8 +1,8 @@
 """The versions of the code behind a job, one for each module of science.
 
-Snakemake reruns a job when its script, parameters or inputs change, but does not look into the
-modules that a script imports. So every rule carries, as parameters, a line for each module that can
-change a number of its outputs:
+Snakemake does not look into the modules that a script imports, and at a script only by its time of
+modification, which is new in every checkout. So every rule carries, as parameters, a line for its
+script and for each module that can change a number of its outputs:
 
     iunet.training.loop 45439a88
 
@@ -33,7 +33,6 @@ PLUMBING = (
     "iunet.provenance",
     "iunet.runs",  # names, paths, settings: what they decide is itself a parameter
     "iunet.machine",
-    "iunet.terminal",
     "iunet.training.support",
     "iunet.networks.catalog",  # the file that builds a network is a parameter of its own
     "iunet.baselines.catalog",
@@ -46,7 +45,6 @@ PLUMBING = (
 PACKAGES_OF_PLUMBING = (
     "iunet.runs",
     "iunet.machine",
-    "iunet.terminal",
     "iunet.training.support",
 )
 
@@ -58,9 +56,10 @@ def is_plumbing(module: str) -> bool:
     return inside or module in PLUMBING
 
 
-def script_code(script: str | Path, *more: str) -> list[str]:
-    """The lines of a rule's script, and of modules that it imports by a name of the job's."""
-    return code_lines(*imports_of(Path(script)), *more)
+def script_code(script: Path) -> list[str]:
+    """The lines of a rule's script: its own, and those of all science that it imports."""
+    own = f"{script.name} {_version_of_text(script.read_text(encoding='utf-8'))}"
+    return [own, *code_lines(*imports_of(script))]
 
 
 @functools.cache
@@ -76,8 +75,11 @@ def current_versions(modules: Iterable[str]) -> dict[str, str]:
 
 def version(module: str) -> str:
     """Eight hex digits that change when the module's code does."""
-    text = _essence(_path(module).read_text(encoding="utf-8"))
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return _version_of_text(_path(module).read_text(encoding="utf-8"))
+
+
+def _version_of_text(source: str) -> str:
+    return hashlib.sha256(_essence(source).encode()).hexdigest()[:8]
 
 
 def closure(modules: Iterable[str]) -> set[str]:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from iunet.provenance import digest
 from iunet.results.request import Request, request_digest
-from iunet.runs.empty import why_empty
-from iunet.runs.entries import Benchmark
+from iunet.runs.entries import Benchmark, Declared, Pairs, why_empty
 from iunet.runs.settings import Config
 from iunet.tables.context import Context, context_of
 
@@ -79,10 +78,18 @@ def table_names(config: Config) -> list[str]:
     return [*TABLES, *config["experiments"]]
 
 
-def table_attribute(constant: str) -> dict[str, Any]:
-    """KIND or PAIRS of those tables that have it, by their keys in the config."""
+def declared_tables() -> dict[str, Declared]:
+    """What the tables say of themselves, by their keys in the config."""
     modules = {f"tables.{name}": table_module(name) for name in TABLES}
-    return {k: getattr(m, constant) for k, m in modules.items() if hasattr(m, constant)}
+    return {
+        key: Declared(getattr(module, "KIND", None), getattr(module, "PAIRS", ()))
+        for key, module in modules.items()
+    }
+
+
+def fixed_pairs() -> Pairs:
+    """The networks and methods of those tables that fix them, by their keys in the config."""
+    return {key: entry.pairs for key, entry in declared_tables().items() if entry.pairs}
 
 
 # ---- what a table is made of, from the config alone

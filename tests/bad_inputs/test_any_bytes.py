@@ -23,12 +23,11 @@ from iunet.data.sources import SourceSettings, fetch
 from iunet.data.table import clean_table
 from iunet.errors import UserError
 from iunet.method.masks import read_masks
-from iunet.runs.config import restore_numbers
 from iunet.runs.overlays import read_overlay
 from iunet.runs.schema import check_schema
+from iunet.runs.validate import restore_numbers
 from iunet.training.support.checkpoint import Checkpoint
 
-SCHEMA = str(Path(__file__).parents[2] / "workflow" / "schemas" / "config.schema.yaml")
 SOME = settings(
     max_examples=60,
     deadline=None,
@@ -72,7 +71,7 @@ def test_overlay(tmp_path, content):
     overlay = allowed(read_overlay, tmp_path / "my.yaml")
     if overlay is not None:
         assert isinstance(overlay, dict)
-        allowed(check_schema, restore_numbers(overlay), SCHEMA)
+        allowed(check_schema, restore_numbers(overlay))
 
 
 # ---- registries, mirrors, tables

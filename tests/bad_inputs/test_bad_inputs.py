@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 import yaml
+from configs import benchmark, merged
 from conftest import TEST_CONFIG, Workdir
-from planning import load, plan
+from planning import plan
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import update_config
 
 from iunet.cli import check_config_files
 from iunet.data.download import download_table
@@ -87,12 +89,13 @@ def test_config(unchanged, name):
     if "method" in case:
         experiment = {"datasets": ["wine"], "methods": ["mine"]}
         changes = {"methods": {"mine": case["method"]}, "experiments": {"mine": experiment}}
-    options = {"configfiles": ("config/test.yaml",), "config": changes}
-    with pytest.raises(WorkflowError) as caught:
+    with pytest.raises((UserError, WorkflowError)) as caught:
         if "target" in case:
-            plan(unchanged, case["target"], **options)
+            plan(unchanged, case["target"], configfiles=("config/test.yaml",), config=changes)
         else:
-            load(unchanged, **options)
+            config = merged("test")
+            update_config(config, changes)
+            benchmark(config)
     check_answer(caught, case["says"])
 
 
@@ -147,8 +150,8 @@ def test_files(unchanged, tmp_path, name):
             check_config_files(["-n", "--configfile", "config/test.yaml", "my.yaml"])
     elif kind == "registry":
         (unchanged / "own.csv").write_bytes(written)
-        with pytest.raises(WorkflowError) as caught:
-            load(unchanged, ("config/test.yaml",), {"data": {"registry": REGISTRIES}})
+        with pytest.raises(UserError) as caught:
+            benchmark(merged("test", data={"registry": REGISTRIES}))
     else:
         index = unchanged / "mirror" / "tabular" / "index.csv"
         index.parent.mkdir(parents=True, exist_ok=True)

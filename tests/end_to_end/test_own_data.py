@@ -15,8 +15,8 @@ from iunet.data.download import download_table
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
-from iunet.runs.config import unavailable
 from iunet.runs.settings import split_settings
+from iunet.runs.validate import unavailable
 from iunet.tables.data_statistics import table9
 
 ROOT = Path(__file__).resolve().parents[2]

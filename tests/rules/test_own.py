@@ -9,7 +9,7 @@ from conftest import read_csv
 from snakemake.exceptions import WorkflowError
 
 from iunet.errors import UserError
-from iunet.runs.own import own_dataset
+from iunet.runs.validate import own_dataset
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from snakemake.cli import parse_args, parse_config
 from iunet import IUNetClassifier
 from iunet.cli import targets_first
 from iunet.estimator.command import main as iunet_command
-from iunet.runs.config import restore_numbers
+from iunet.runs.validate import restore_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

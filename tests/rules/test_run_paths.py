@@ -9,10 +9,9 @@ import yaml
 
 from iunet.data.registry import read_registry
 from iunet.errors import UserError
-from iunet.runs.config import check_run_path
+from iunet.runs.targets import check_run_path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = str(ROOT / "workflow" / "schemas" / "config.schema.yaml")
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
@@ -22,7 +21,7 @@ def check(path: str) -> None:
     dataset, network, run, seed, *cut = path.split("/")
     point = {"network": network, "run": run, "seed": seed.removeprefix("seed")}
     point["cut"] = cut[0] if cut else None
-    check_run_path(CONFIG, REGISTRY[dataset], point, SCHEMA)
+    check_run_path(CONFIG, REGISTRY[dataset], point)
 
 
 @pytest.mark.parametrize(

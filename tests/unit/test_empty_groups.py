@@ -19,7 +19,7 @@ from iunet.page.make import make_page
 from iunet.runs.entries import Benchmark
 from iunet.tables.about import about_cells
 from iunet.tables.ask import Ask
-from iunet.tables.catalog import TABLES, table_ask, table_attribute
+from iunet.tables.catalog import TABLES, table_ask, fixed_pairs
 from iunet.tables.make import make_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def bench_of(root: Path, *kinds: str) -> Benchmark:
             groups = [n for n in entry["datasets"] if n in config["datasets"]]
             single = [n for n in entry["datasets"] if n not in groups and REGISTRY[n].kind in kinds]
             entry["datasets"] = groups + single
-    return Benchmark(config, REGISTRY, fixed=table_attribute("PAIRS"))
+    return Benchmark(config, REGISTRY, fixed=fixed_pairs())
 
 
 def make_tables(bench: Benchmark, root: Path) -> dict[str, dict[str, str]]:

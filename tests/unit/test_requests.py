@@ -19,13 +19,13 @@ from iunet.runs.requests import (
     supernet_requests,
     trials_requests,
 )
-from iunet.tables.catalog import table_attribute
+from iunet.tables.catalog import fixed_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 CONFIG["seeds"] = [0, 1]
-PAIRS = table_attribute("PAIRS")
+PAIRS = fixed_pairs()
 BENCH = Benchmark(CONFIG, REGISTRY, {"nomao": "not in the mirror"}, PAIRS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -48,11 +49,17 @@ def test_a_second_process_is_refused_by_name(output, holder):
         assert part in str(refused.value)
 
 
-def test_a_second_process_waits_for_the_first(output, holder, monkeypatch, caplog):
-    monkeypatch.setattr(run_lock.time, "sleep", lambda _: holder.communicate())
-    with caplog.at_level("INFO"):
-        lock_run(output, wait_s=600)
-    assert f"is being made by process {holder.pid}" in caplog.text
+def test_a_second_process_waits_for_the_first(output, holder, monkeypatch):
+    heard = []
+
+    def hear(*said):
+        heard.append(said[0] % said[1:])
+        holder.communicate()
+
+    monkeypatch.setattr(run_lock.log, "info", hear)
+    monkeypatch.setattr(run_lock, "PAUSE_S", 0.01)
+    lock_run(output, wait_s=600)
+    assert f"is being made by process {holder.pid}" in heard[0] and len(heard) == 1
     assert lock_path(output).read_text().startswith(f"process {os.getpid()} on ")
     release(output)
 
@@ -71,24 +78,19 @@ def test_a_process_that_ends_leaves_no_lock_behind(output, holder):
     assert list(output.parent.iterdir()) == []
 
 
-def test_other_outputs_of_the_folder_are_free(output, holder):
-    """As the workers of a study."""
-    other = output.with_name("worker1.json")
-    lock_run(other, wait_s=0)
-    release(other)
-
-
 def test_a_lock_that_is_removed_between_two_calls_is_taken_anew(output, monkeypatch):
-    real, calls = run_lock.fcntl.flock, []
+    """Its last owner ends between filelock's `open` and its `flock`."""
+    real, calls = fcntl.flock, []
 
     def flock(file, how):
         real(file, how)
         if not calls:
-            lock_path(output).unlink()  # its owner ends here
+            lock_path(output).unlink()
         calls.append(how)
 
-    monkeypatch.setattr(run_lock.fcntl, "flock", flock)
-    lock_run(output, wait_s=0)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(run_lock, "PAUSE_S", 0.01)
+    lock_run(output, wait_s=600)
     assert len(calls) == 2 and lock_path(output).exists()
     release(output)
 
@@ -116,10 +118,10 @@ def test_every_job_takes_its_lock_before_anything_else(output, monkeypatch):
 def test_a_folder_that_takes_no_lock_is_named(output, monkeypatch, number, said):
     output.parent.mkdir()
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(run_lock.Path, "open", refuse)
+    monkeypatch.setattr(run_lock.FileLock, "acquire", refuse)
     with pytest.raises(UserError, match=f"{said}.*{output.parent}"):
         lock_run(output, wait_s=0)
 
@@ -137,7 +139,7 @@ def test_a_file_system_without_locks_is_warned_of(output, monkeypatch, caplog):
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(run_lock.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     lock_run(output, wait_s=0)
     release(output)
     assert "this file system has no locks" in caplog.text

@@ -104,7 +104,7 @@ def test_downloads_are_deterministic(tmp_path):
 # ---- file
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "csv.xz", "csv.zip", "parquet"])
 def test_own_file(tmp_path, ending):
     frame = pd.DataFrame(
         {"size": [1.5, None, 3.0, 4.0], "zip": [10, 20, 10, 20], "colour": ["r", "g", None, "r"]}

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from iunet.terminal import SHOWS_FAILURES
+from iunet.terminal.handler import LogHandler
+from iunet.terminal.status import NAMES_ONLY, STAGES, Status, duration
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
 from iunet.cli import with_terminal
-from iunet.terminal import SHOWS_FAILURES
-from iunet.terminal.handler import LogHandler
-from iunet.terminal.status import NAMES_ONLY, STAGES, Status, duration
 
 ROOT = Path(__file__).resolve().parents[2]
 

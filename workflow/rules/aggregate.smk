@@ -4,8 +4,7 @@
 
 rule table:
     input:
-        runs=lambda wildcards: ask_of_table(wildcards.table).inputs(),
-        splits=table_splits,
+        lambda wildcards: files_of_table(wildcards.table),
     output:
         **table_files(),
     log:
@@ -16,13 +15,8 @@ rule table:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("table", table_code),
-        **provenance("table"),
-        # The whole of it is too long to be compared by Snakemake, so it compares a digest.
-        ask=lambda wildcards, input: ask_of_table(wildcards.table).plain(),
-        asked=lambda wildcards: ask_of_table(wildcards.table).digest(),
-        about=lambda wildcards: about_cells(BENCH, ask_of_table(wildcards.table).cells),
-        paper=PAPER,
+        *code("table"),
+        **job_params("table"),
     message:
         "{wildcards.table}"
     script:
@@ -50,10 +44,9 @@ rule figure:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("figure", figure_code),
-        **provenance("figure"),
+        *code("figure"),
+        **job_params("figure"),
         ask=lambda wildcards, input: ask_of_figure(wildcards.figure).plain(),
-        asked=lambda wildcards: ask_of_figure(wildcards.figure).digest(),
     message:
         "{wildcards.figure}"
     script:
@@ -62,7 +55,7 @@ rule figure:
 
 rule rows:
     input:
-        lambda wildcards: files_of_rows(all_rows()),
+        lambda wildcards: files_of_rows(),
     output:
         paths.ROWS,
     log:
@@ -74,9 +67,7 @@ rule rows:
         "../../envs/report.yaml"
     params:
         *code("rows"),
-        **provenance("rows"),
-        requests=lambda wildcards, input: all_rows(),
-        asked=lambda wildcards: digest(all_rows()),
+        **job_params("rows"),
     message:
         "Every run as a row: {output}"
     script:
@@ -108,11 +99,7 @@ rule page:
         "../../envs/report.yaml"
     params:
         *code("page"),
-        **provenance("page"),
-        config_name=config_name(),
-        config=digest(config),
-        figures=SHOWN_FIGURES,
-        unavailable=BENCH.unavailable_and_used(),
+        **job_params("page"),
         benchmarks=f"{config['results']}/benchmarks",
     message:
         "The report: {output}"

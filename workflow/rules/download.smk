@@ -3,7 +3,7 @@
 
 rule download_table:
     input:
-        own_file,
+        files(inputs.own_file),
     output:
         data=paths.DATA_TABLE,
         description=paths.DATA_REPORT,
@@ -19,12 +19,9 @@ rule download_table:
     resources:
         **job_resources("download_table"),
     params:
-        *code("download_table", source_module),
-        **provenance("download_table"),
-        row=registry_row,
+        *code("download_table"),
+        **job_params("download_table"),
         declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
-        source=source_of,
-        mirror_sha256=mirror_sha256,
     message:
         "Downloading the table {wildcards.dataset}"
     script:
@@ -33,7 +30,7 @@ rule download_table:
 
 rule download_images:
     input:
-        own_file,
+        files(inputs.own_file),
     output:
         data=paths.DATA_IMAGES,
         description=paths.DATA_REPORT,
@@ -49,12 +46,9 @@ rule download_images:
     resources:
         **job_resources("download_images"),
     params:
-        *code("download_images", source_module),
-        **provenance("download_images"),
-        row=registry_row,
+        *code("download_images"),
+        **job_params("download_images"),
         declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
-        source=source_of,
-        mirror_sha256=mirror_sha256,
     message:
         "Downloading the images {wildcards.dataset}"
     script:

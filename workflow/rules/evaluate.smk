@@ -4,7 +4,7 @@
 
 rule evaluate:
     input:
-        unpack(initial_of),
+        unpack(files(inputs.initial_weights)),
         train=paths.TRAIN,
         valid=paths.VALID,
         test=paths.TEST,
@@ -25,11 +25,9 @@ rule evaluate:
     threads: config["train"]["threads"]
     resources:
         **job_resources("evaluate"),
-        gpu=training_gpus,
     params:
         *code("evaluate"),
-        **provenance("evaluate"),
-        augment=setting(settings.augment_settings),
+        **job_params("evaluate"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
     script:
@@ -38,8 +36,8 @@ rule evaluate:
 
 rule evaluate_supernet:
     input:
-        unpack(initial_of),
-        unpack(decoder_of),
+        unpack(files(inputs.initial_weights)),
+        unpack(files(inputs.trained_decoder)),
         train=paths.TRAIN,
         valid=paths.VALID,
         test=paths.TEST,
@@ -59,11 +57,9 @@ rule evaluate_supernet:
     threads: config["train"]["threads"]
     resources:
         **job_resources("evaluate_supernet"),
-        gpu=training_gpus,
     params:
         *code("evaluate_supernet"),
-        **provenance("evaluate_supernet"),
-        augment=setting(settings.augment_settings),
+        **job_params("evaluate_supernet"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, unpruned"
     script:
@@ -72,7 +68,7 @@ rule evaluate_supernet:
 
 rule evaluate_dense:
     input:
-        unpack(initial_of),
+        unpack(files(inputs.initial_weights)),
         train=paths.TRAIN,
         valid=paths.VALID,
         test=paths.TEST,
@@ -91,11 +87,9 @@ rule evaluate_dense:
     threads: config["train"]["threads"]
     resources:
         **job_resources("evaluate_dense"),
-        gpu=training_gpus,
     params:
         *code("evaluate_dense"),
-        **provenance("evaluate_dense"),
-        augment=setting(settings.augment_settings),
+        **job_params("evaluate_dense"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
     script:
@@ -119,14 +113,12 @@ rule evaluate_tuned:
         job_group("evaluate_tuned")
     conda:
         "../../envs/tune.yaml"
-    threads: by("learner", settings.learner_threads)
+    threads: learner_threads
     resources:
         **job_resources("evaluate_tuned"),
-        gpu=training_gpus,
     params:
-        *code("evaluate_tuned", learner_module),
-        **provenance("evaluate_tuned"),
-        settings=by("learner", settings.learner_settings),
+        *code("evaluate_tuned"),
+        **job_params("evaluate_tuned"),
     message:
         "Evaluating {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
     script:
@@ -135,8 +127,7 @@ rule evaluate_tuned:
 
 rule choose:
     input:
-        reports=lambda wildcards: candidate_files(wildcards, paths.SUBNETWORK_REPORT),
-        predictions=lambda wildcards: candidate_files(wildcards, paths.SUBNETWORK_PREDICTIONS),
+        unpack(files(inputs.of_choice)),
         valid=paths.VALID,
     output:
         paths.CHOICE,
@@ -149,10 +140,7 @@ rule choose:
         "../../envs/train.yaml"
     params:
         *code("choose"),
-        **provenance("choose"),
-        candidates=candidates_param,
-        seeds=config["seeds"],
-        metric=setting(settings.choice_metric),
+        **job_params("choose"),
     message:
         "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:
@@ -161,7 +149,7 @@ rule choose:
 
 rule latency:
     input:
-        unpack(latency_files),
+        unpack(files(inputs.of_latency)),
         choice=paths.CHOICE,
     output:
         paths.LATENCY,
@@ -175,9 +163,7 @@ rule latency:
         **job_resources("latency"),
     params:
         *code("latency"),
-        **provenance("latency"),
-        candidates=candidates_param,
-        seed=config["seeds"][0],
+        **job_params("latency"),
     message:
         "Latency of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
     script:

@@ -4,8 +4,8 @@
 
 rule finetune:
     input:
-        unpack(initial_of),
-        unpack(trained_start),
+        unpack(files(inputs.initial_weights)),
+        unpack(files(inputs.trained_supernet)),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
@@ -26,11 +26,9 @@ rule finetune:
     threads: config["train"]["threads"]
     resources:
         **job_resources("finetune"),
-        gpu=training_gpus,
     params:
         *code("finetune"),
-        **provenance("finetune"),
-        settings=setting(settings.finetune_settings),
+        **job_params("finetune"),
     message:
         "Fine-tuning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
     script:
@@ -39,7 +37,7 @@ rule finetune:
 
 rule train_dense:
     input:
-        unpack(initial_of),
+        unpack(files(inputs.initial_weights)),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
@@ -58,11 +56,9 @@ rule train_dense:
     threads: config["train"]["threads"]
     resources:
         **job_resources("train_dense"),
-        gpu=training_gpus,
     params:
         *code("train_dense"),
-        **provenance("train_dense"),
-        settings=setting(settings.finetune_settings),
+        **job_params("train_dense"),
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
     script:
@@ -71,7 +67,7 @@ rule train_dense:
 
 rule decoder:
     input:
-        unpack(initial_of),
+        unpack(files(inputs.initial_weights)),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
@@ -90,11 +86,9 @@ rule decoder:
     threads: config["train"]["threads"]
     resources:
         **job_resources("decoder"),
-        gpu=training_gpus,
     params:
         *code("decoder"),
-        **provenance("decoder"),
-        settings=setting(settings.decoder_settings),
+        **job_params("decoder"),
     message:
         "Decoder of {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}"
     script:

@@ -4,8 +4,8 @@
 
 rule prune:
     input:
-        unpack(initial_of),
-        unpack(supernet_of_mask),
+        unpack(files(inputs.initial_weights)),
+        unpack(files(inputs.supernet_of_mask)),
     output:
         mask=paths.MASK,
         report=paths.MASK_REPORT,
@@ -21,8 +21,7 @@ rule prune:
         **job_resources("prune"),
     params:
         *code("prune"),
-        **provenance("prune"),
-        cut=setting(settings.cut_settings),
+        **job_params("prune"),
     message:
         "Pruning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, to {wildcards.cut}"
     script:

@@ -4,6 +4,18 @@
 # alone decides whether a split is out of date: downloading the same data again repeats nothing.
 
 
+def split_files():
+    """What every split leaves behind."""
+    return {
+        "train": paths.TRAIN,
+        "valid": paths.VALID,
+        "test": paths.TEST,
+        "indices": paths.INDICES,
+        "preprocessing": paths.PREPROCESSING,
+        "split": paths.SPLIT_REPORT,
+    }
+
+
 rule split_table:
     input:
         description=paths.DATA_REPORT,
@@ -24,8 +36,7 @@ rule split_table:
         **job_resources("split_table"),
     params:
         *code("split_table"),
-        **provenance("split_table"),
-        settings=split_settings,
+        **job_params("split_table"),
     message:
         "Splitting the table {wildcards.dataset}"
     script:
@@ -52,8 +63,7 @@ rule split_images:
         **job_resources("split_images"),
     params:
         *code("split_images"),
-        **provenance("split_images"),
-        settings=split_settings,
+        **job_params("split_images"),
     message:
         "Splitting the images {wildcards.dataset}"
     script:

@@ -18,10 +18,8 @@ rule initialise:
     resources:
         **job_resources("initialise"),
     params:
-        *code("initialise", network_module),
-        **provenance("initialise"),
-        network=by("network", settings.network_settings),
-        init=by("initial", settings.init_settings),
+        *code("initialise"),
+        **job_params("initialise"),
     message:
         "Initial weights of {wildcards.network} for {wildcards.dataset}, seed {wildcards.seed}"
     script:
@@ -30,7 +28,7 @@ rule initialise:
 
 rule supernet:
     input:
-        unpack(initial_of),
+        unpack(files(inputs.initial_weights)),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
@@ -49,12 +47,9 @@ rule supernet:
     threads: config["train"]["threads"]
     resources:
         **job_resources("supernet"),
-        gpu=training_gpus,
     params:
         *code("supernet"),
-        **provenance("supernet"),
-        settings=setting(settings.supernet_settings),
-        augment=setting(settings.supernet_augment),
+        **job_params("supernet"),
     message:
         "Supernet {wildcards.supernet} of {wildcards.network} on {wildcards.dataset}, seed {wildcards.seed}"
     script:

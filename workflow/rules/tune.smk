@@ -17,17 +17,12 @@ rule tune:
         paths.benchmark(paths.STUDY, "worker{worker}")
     conda:
         "../../envs/tune.yaml"
-    threads: by("learner", settings.learner_threads)
+    threads: learner_threads
     resources:
         **job_resources("tune"),
-        gpu=training_gpus,
     params:
-        *code("tune", learner_module),
-        **provenance("tune"),
-        study=study_name,
-        settings=by("learner", settings.learner_settings),
-        budget=by("learner", settings.study_budget),
-        seed=lambda wildcards: settings.study_seed(wildcards.study),
+        *code("tune"),
+        **job_params("tune"),
     message:
         "Tuning {wildcards.learner} on {wildcards.dataset}"
     script:
@@ -36,7 +31,7 @@ rule tune:
 
 rule study:
     input:
-        workers=study_workers,
+        workers=files(inputs.study_workers),
     output:
         study=paths.STUDY_REPORT,
         trials=report(
@@ -54,10 +49,7 @@ rule study:
         "../../envs/tune.yaml"
     params:
         *code("study"),
-        **provenance("study"),
-        study=study_name,
-        settings=by("learner", settings.learner_settings),
-        budget=by("learner", settings.study_budget),
+        **job_params("study"),
     message:
         "The trials of {wildcards.learner} on {wildcards.dataset}"
     script:
@@ -70,7 +62,7 @@ rule refit:
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
         split=paths.SPLIT_REPORT,
-        study=study_of_seed,
+        study=files(inputs.study_of_seed),
     output:
         model=paths.TUNED_MODEL,
         report=paths.TUNED_REPORT,
@@ -82,15 +74,12 @@ rule refit:
         job_group("refit")
     conda:
         "../../envs/tune.yaml"
-    threads: by("learner", settings.learner_threads)
+    threads: learner_threads
     resources:
         **job_resources("refit"),
-        gpu=training_gpus,
     params:
-        *code("refit", learner_module),
-        **provenance("refit"),
-        parts=by("learner", settings.refit_parts),
-        settings=by("learner", settings.learner_settings),
+        *code("refit"),
+        **job_params("refit"),
     message:
         "Fitting the tuned {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
     script:

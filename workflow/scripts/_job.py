@@ -1,13 +1,10 @@
 """What every script does first: find the package, open the log, and fail in a readable way.
 
-A script runs as a Snakemake job, or by hand, with the wildcards as arguments:
-
-    python workflow/scripts/split_table.py dataset=breast_cancer --configfile config/demo.yaml
+A stage is a plain function of iunet/: docs/extending.md shows how to call it in a debugger.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import logging
 import os
@@ -22,16 +19,17 @@ sys.path.insert(0, str(ROOT))  # conda environments do not have the package inst
 from iunet.artifacts import check_inputs, sign  # noqa: E402
 from iunet.artifacts import sha256 as fingerprint  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
-from iunet.errors import UserError  # noqa: E402
-from iunet.machine.allocation import cores, was_sent  # noqa: E402
+from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
+from iunet.machine.allocation import memory_mb, was_sent  # noqa: E402
 from iunet.machine.device import device_of  # noqa: E402
-from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
-from iunet.machine.run_lock import lock_path, lock_run  # noqa: E402
+from iunet.machine.gpu_slot import PER_GPU, claim_gpu  # noqa: E402
+from iunet.machine.run_lock import lock_run  # noqa: E402
 from iunet.machine.threads import check_threads  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
-from iunet.terminal import SHOWS_FAILURES  # noqa: E402
+
+TOO_LARGE = 3  # times the memory there is: an estimate may be wrong, but not by so much
 
 
 def start(script: dict[str, Any]) -> Any:
@@ -39,19 +37,15 @@ def start(script: dict[str, Any]) -> Any:
 
     The log file gets everything; the terminal gets errors only, since jobs run side by side, and
     not even those where Snakemake shows them; but always warnings of data, which their owner should
-    see. By hand there is one job, and it may use the whole terminal.
+    see.
     """
-    by_hand = "snakemake" not in script
-    snakemake = _by_hand(Path(script["__file__"])) if by_hand else script["snakemake"]
+    snakemake = script["snakemake"]
     log_file = Path(snakemake.log[0])
     log_file.parent.mkdir(parents=True, exist_ok=True)
     terminal = logging.StreamHandler()
-    watched = by_hand and sys.stderr.isatty()  # then a progress bar takes the place of the log
-    shown = logging.INFO if by_hand and not watched else logging.CRITICAL
-    if SHOWS_FAILURES in os.environ and not by_hand:
-        shown = logging.CRITICAL + 1
+    shown = logging.CRITICAL + (SHOWS_FAILURES in os.environ)
     terminal.addFilter(lambda record: record.levelno >= shown or _warns_of_data(record))
-    file = logging.FileHandler(log_file, _log_mode(snakemake), "utf-8")
+    file = logging.FileHandler(log_file, "w", "utf-8")
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(message)s",
@@ -59,9 +53,8 @@ def start(script: dict[str, Any]) -> Any:
         force=True,
     )
     logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
-    if watched and "iunet.training.support.progress" in sys.modules:
-        sys.modules["iunet.training.support.progress"].show_progress_bar = True
     lock_run(snakemake.output[0])
+    _check_memory(snakemake)
     _check_and_sign(snakemake)
     return snakemake
 
@@ -71,9 +64,20 @@ def _warns_of_data(record: logging.LogRecord) -> bool:
     return own and record.levelno >= logging.WARNING
 
 
+def _check_memory(snakemake: Any) -> None:
+    """Refuse a job that cannot fit; what it asks for is an estimate with a margin."""
+    asked, present = snakemake.resources.get("mem_mb", 0), memory_mb()
+    if isinstance(asked, int) and asked > TOO_LARGE * present:
+        raise UserError(
+            f"{run_name(snakemake)} asks for {asked / 1024:.0f} GiB of memory, but there are "
+            f"{present / 1024:.0f} GiB here. Make the network smaller (the config key 'networks'), "
+            "or run it elsewhere."
+        )
+
+
 def _check_and_sign(snakemake: Any) -> None:
     """Refuse inputs of other runs, and let every output say that it is this job's."""
-    who = snakemake.params.identity
+    who = snakemake.params.made_by
     before = check_inputs(who["inputs"])
     sign({**who["own"], "code": joined_code(before, _code(snakemake))})
 
@@ -85,15 +89,13 @@ def _code(snakemake: Any) -> dict[str, list[str]]:
     return {module: [version] for module, version in pairs}
 
 
-def _log_mode(snakemake: Any) -> str:
-    """By hand, what is resumed, a training or a study, goes on with its log.
+def benchmark(snakemake: Any) -> Any:
+    """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
+    from iunet.figures.catalog import declared_figures
+    from iunet.runs.validate import validate
+    from iunet.tables.catalog import declared_tables
 
-    Snakemake removes the log of a job before it starts it. A lock may be a process's that still
-    writes to the log.
-    """
-    output = Path(snakemake.output[0])
-    left = [*output.parent.glob("*.checkpoint"), *output.parent.glob("*.begun")]
-    return "a" if left or lock_path(output).exists() else "w"
+    return validate(snakemake.config, declared_tables() | declared_figures())
 
 
 def run_name(snakemake: Any) -> str:
@@ -110,6 +112,7 @@ def torch_device(snakemake: Any) -> Any:
     """
     device = _device(snakemake)
     if device == "cuda":
+        os.environ[PER_GPU] = str(snakemake.config["jobs_per_gpu"])
         claim_gpu()
     from iunet.training.support.environment import set_up_torch
 
@@ -166,7 +169,7 @@ def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
     """What makes a run this run and no other: a checkpoint of another one is not taken up."""
     files = {name: path for name, path in snakemake.input.items() if name not in without}
     return {
-        "id": snakemake.params.identity["own"]["id"],
+        "id": snakemake.params.made_by["own"]["id"],
         "code": _code(snakemake),
         "threads": snakemake.threads,
         "device": _device(snakemake),
@@ -186,62 +189,6 @@ def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None
         )
     text = text or "".join(traceback.format_exception(kind, error, trace))
     logging.getLogger().critical(text)
-
-
-def _by_hand(script: Path) -> Any:
-    """A stand-in for Snakemake's object, for the rule that is named like the script."""
-    parser = argparse.ArgumentParser(
-        description=f"Run rule {script.stem} by hand, without Snakemake."
-    )
-    parser.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE")
-    parser.add_argument(
-        "--configfile", action="append", default=[], help="overlay, as for snakemake"
-    )
-    arguments = parser.parse_args()
-    return mock_snakemake(
-        script.stem,
-        dict(wildcard.split("=", 1) for wildcard in arguments.wildcards),
-        [Path(path).resolve() for path in arguments.configfile],
-    )
-
-
-def mock_snakemake(rule: str, wildcards: dict[str, str], configfiles: list[Path] = ()) -> Any:
-    """The object that a script of this rule would get; inputs must exist already.
-
-    There is no public way to ask Snakemake for it: this is what its own executor does for a job.
-    """
-    from snakemake.api import Workflow  # isort: skip  (first: the modules import each other in a circle)
-    from snakemake.dag import DAG
-    from snakemake.iocontainers import Snakemake, Wildcards
-    from snakemake.jobs import Job
-    from snakemake.logging import LoggerManager, logger
-    from snakemake.settings import types as settings
-
-    workflow = Workflow(
-        config_settings=settings.ConfigSettings(configfiles=configfiles),
-        resource_settings=settings.ResourceSettings(cores=cores()),
-        workflow_settings=settings.WorkflowSettings(),
-        logger_manager=LoggerManager(logger, settings.OutputSettings()),
-        storage_settings=settings.StorageSettings(),
-        dag_settings=settings.DAGSettings(rerun_triggers=[]),
-        storage_provider_settings={},
-    )
-    workflow.include(str(ROOT / "Snakefile"), overwrite_default_target=True)
-    found = workflow.get_rule(rule)
-    job = Job(found, DAG(workflow, rules=[found]), Wildcards(fromdict=wildcards))
-    return Snakemake(
-        job.input,
-        job.output,
-        job.params,
-        job.wildcards,
-        job.threads,
-        job.resources,
-        job.log,
-        workflow.globals["config"],
-        rule,
-        None,
-        str(ROOT / "workflow" / "scripts"),
-    )
 
 
 sys.excepthook = _report  # already for what a script imports after this module

@@ -14,6 +14,7 @@ import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 from xml.parsers.expat import ExpatError
 
 from iunet.data.registry import Dataset
@@ -86,7 +87,8 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
         ) from error
     except (KeyError, TypeError, ExpatError) as error:  # an error page of a proxy, say
         raise DamagedTransfer(f"the answer is not OpenML's: {one_line(error)}.") from error
-    md5 = _check_md5(described)
+    parquet = described.parquet_file and _parquet_url(settings.openml_server, described.dataset_id)
+    md5 = _check_parquet(parquet, described.parquet_file) if parquet else described.md5_checksum
     frame, nominal = _read(described)
     return RawTable(
         frame=frame,
@@ -98,8 +100,8 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
             "dataset_id": int(described.dataset_id),
             "dataset_name": described.name,
             "version": str(described.version),
-            "format": "arff" if described.parquet_file is None else "parquet",
-            "url": described._parquet_url if described.parquet_file else described.url,
+            "format": "parquet" if parquet else "arff",
+            "url": parquet or described.url,
             "md5": md5,
         },
     )
@@ -117,24 +119,36 @@ def _default_target(dataset: Dataset, described: openml.OpenMLDataset, task: Any
     return target
 
 
-def _check_md5(described: openml.OpenMLDataset) -> str | None:
+def _parquet_url(server: str, dataset_id: int) -> str:
+    """Where the Parquet file lies, by the server's REST API: the client does not say it."""
+    import requests
+
+    answer = requests.get(f"{server.rstrip('/')}/data/{dataset_id}", timeout=60)
+    answer.raise_for_status()
+    try:
+        found = ElementTree.fromstring(answer.content).findtext("{*}parquet_url")
+    except ElementTree.ParseError as error:
+        raise DamagedTransfer(f"the answer is not OpenML's: {one_line(error)}.") from error
+    if not found:
+        raise DamagedTransfer("the server's description of the data set names no Parquet file.")
+    return found.strip()
+
+
+def _check_parquet(url: str, path: str) -> str | None:
     """The md5 that the server announces and the file has; None if it announces none.
 
-    The client itself compares the ARFF file with the description's md5. There is none for Parquet,
+    The client itself compares an ARFF file with the description's md5. There is none for Parquet,
     but the object store's ETag is the md5 of a file that was uploaded in one piece.
     """
-    if described.parquet_file is None:
-        return described.md5_checksum
-    announced = _etag(described._parquet_url)
+    announced = _etag(url)
     if not re.fullmatch(r"[0-9a-f]{32}", announced):
-        log.warning("%s: the server gives no md5 of this file", described._parquet_url)
+        log.warning("%s: the server gives no md5 of this file", url)
         return None
-    with Path(described.parquet_file).open("rb") as file:
+    with Path(path).open("rb") as file:
         found = hashlib.file_digest(file, "md5").hexdigest()
     if found != announced:
         raise DamagedTransfer(
-            f"{described._parquet_url} has the checksum {found}, but the server announces "
-            f"{announced}."
+            f"{url} has the checksum {found}, but the server announces {announced}."
         )
     return found
 

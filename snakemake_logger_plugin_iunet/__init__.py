@@ -1,10 +1,10 @@
-"""Snakemake's logger plugin of this project: a run that a person can follow.
+"""A logger plugin for Snakemake: a run that a person can follow (`snakemake --logger iunet`).
 
 In a terminal the last line says how far the run is, and finished stages stand above it; elsewhere
 a line is written now and then. A job that failed is shown with the last lines of its log. Whatever
 else Snakemake warns of or says is shown as Snakemake shows it, and its own log file keeps
 everything. `--dry-run`, `--verbose`, `--printshellcmds`, `--debug-dag` and `--quiet` ask for
-Snakemake's own words, and so get them.
+Snakemake's own output, and get it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultForma
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from iunet.terminal import SHOWS_FAILURES
-from iunet.terminal.status import Status, stage_of
+from iunet.errors import SHOWS_FAILURES
+from snakemake_logger_plugin_iunet.status import Status, stage_of
 
 PAUSE_S = 60.0  # between two lines, where no terminal is, unless a tenth more is done
 CHATTER = (  # said before every run, or again and again, and of no use to a person
@@ -66,7 +66,7 @@ class LogHandler(LogHandlerBase):
                 asked.quiet, asked.debug_dag, asked.verbose, asked.dryrun, asked.printshellcmds
             ),
         )
-        self.stands_back = bool(
+        self.shows_all = bool(
             asked.dryrun or asked.verbose or asked.printshellcmds or asked.debug_dag or asked.quiet
         )
         self.stream = self.snakemakes_own.stream
@@ -77,11 +77,11 @@ class LogHandler(LogHandlerBase):
         self.drawn = False  # whether a status line stands in the terminal
         self.last_line = (0.0, 0)  # when, and at how many jobs, a line was written
         self.now = 0.0
-        if not self.stands_back:
+        if not self.shows_all:
             os.environ[SHOWS_FAILURES] = "1"  # jobs need not write theirs to the terminal
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self.stands_back:
+        if self.shows_all:
             self.snakemakes_own.handle(record)
             return
         try:
@@ -96,7 +96,7 @@ class LogHandler(LogHandlerBase):
             self.snakemakes_own.handle(record)
 
     def close(self) -> None:
-        if not self.stands_back and self.status.planned:
+        if not self.shows_all and self.status.planned:
             self._erase()
             self._write(self.status.summary(self.now))
             self.status = Status()  # it is closed twice at times

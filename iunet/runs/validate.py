@@ -1,0 +1,264 @@
+"""The config, checked from top to bottom, as a Benchmark (imported at every start: light).
+
+`validate` is the only way from a config to a Benchmark: the Snakefile calls it, and so do the
+scripts of tables and figures, whose config has been checked before and stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.data.registry import ONLINE, Dataset, find, mirror_index, read_registry
+from iunet.errors import UserError, nearest
+from iunet.machine.device import check_devices
+from iunet.paper import paper_table
+from iunet.runs.entries import Benchmark, Declared, datasets_named
+from iunet.runs.methods import config_with_row
+from iunet.runs.names import base_network
+from iunet.runs.schema import check_plain, check_schema, required_keys
+from iunet.runs.settings import Config
+
+DEFAULT_CONFIG = "config/config.yaml"
+IMAGES = ".npz"
+GROUPS = {  # of data sets, by the kind of data
+    "tabular": ("tabular", "ablation", "search"),
+    "vision": ("vision",),
+}
+
+
+def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
+    """The benchmark of a config, or a UserError that says what is wrong with it.
+
+    `declared` is what tables and figures say of themselves, by their keys (`tables.table1`). The
+    config of the benchmark has numbers where `--config` left text, and the user's own data in its
+    groups.
+    """
+    check_plain(config)
+    _check_default_config(config)
+    config = restore_numbers(config)
+    if isinstance(config.get("results"), str) and config["results"]:
+        config["results"] = os.path.normpath(config["results"])  # no slash at its end
+    check_schema(config)
+    _check_results_folder(config["results"])
+    registry = read_registry(config["data"]["registry"])
+    if own := own_dataset(config, taken=[*registry, *config["datasets"]]):
+        registry[own.name] = own
+        config = _with_own_data(config, own)
+    _check_tables(config, declared)
+    _check_datasets(config, registry, declared)
+    _check_ranges(config)
+    _check_stand_ins(config)
+    check_devices(config, [*config["networks"], *LEARNERS])
+    away = unavailable(registry, config["data"]["mirror"])
+    fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
+    bench = Benchmark(config, registry, away, fixed)
+    _check_rows(bench)
+    return bench
+
+
+def restore_numbers(value: Any) -> Any:
+    """Numbers, true, false and null where `--config` left them as text.
+
+    Snakemake reads `--config 'seeds=[0]'` as a list of strings, which no schema can accept.
+    """
+    if isinstance(value, dict):
+        return {key: restore_numbers(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [restore_numbers(entry) for entry in value]
+    if isinstance(value, str):
+        try:
+            literal = json.loads(value)
+        except ValueError:
+            return value
+        return value if isinstance(literal, (dict, list, str)) else literal
+    return value
+
+
+def _check_default_config(config: Config) -> None:
+    """With an overlay Snakemake does not complain if config/config.yaml is not there."""
+    lacking = [key for key in required_keys() if key not in config]
+    if lacking and not Path(DEFAULT_CONFIG).is_file():
+        raise UserError(
+            f"There is no {DEFAULT_CONFIG} in {Path.cwd()}, and so no key '{lacking[0]}'. Start "
+            "Snakemake in the project's folder, or name it with -d; to work in a folder of your "
+            "own, copy the project's config/ into it."
+        )
+
+
+def _check_results_folder(folder: str) -> None:
+    """The root of all results may be made, or is a folder already."""
+    for place in (Path(folder), *Path(folder).parents):
+        if place.exists() and not place.is_dir():
+            raise UserError(
+                f"The config key 'results' is '{folder}', but {place} is a file. Name a folder."
+            )
+
+
+def _check_ranges(config: Config) -> None:
+    """A range goes from the smaller to the larger value."""
+    for name, (low, high) in config["augment"]["vision"]["resize"].items():
+        if low > high:
+            raise UserError(
+                f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
+                "starts with its smaller value."
+            )
+
+
+def _check_stand_ins(config: Config) -> None:
+    """Its keys are data sets of the paper."""
+    papers = [row["dataset"] for number in (8, 9) for row in paper_table(number)]
+    for name in config["stand_ins"]:
+        if name not in papers:
+            raise UserError(
+                f"The config key 'stand_ins' has the entry {name!r}, which is no data set of the "
+                f"paper.{nearest(name, papers)} Its entries are: the paper's data set: ours."
+            )
+
+
+def _check_tables(config: Config, declared: dict[str, Declared]) -> None:
+    """Every table that the config names is declared, and no experiment is."""
+    for name in config["experiments"]:
+        for kind in ("table", "figure"):
+            if f"{kind}s.{name}" in declared:
+                raise UserError(
+                    f"The config key 'experiments.{name}' has the name of a {kind}, whose files it "
+                    "would overwrite. Give the experiment another name."
+                )
+    tables = [key.removeprefix("tables.") for key in declared if key.startswith("tables.")]
+    for name in config["tables"]:
+        if name not in tables:
+            raise UserError(
+                f"The config has the unknown key 'tables.{name}'.{nearest(name, tables)} Tables "
+                f"are: {', '.join(tables)}."
+            )
+
+
+def _check_datasets(
+    config: Config, registry: dict[str, Dataset], declared: dict[str, Declared]
+) -> None:
+    """Every data set that the config names exists, and is of the kind its place asks for."""
+    places: dict[str, tuple[list[str], str | None]] = {
+        f"datasets.{group}": (config["datasets"][group], kind)
+        for kind, groups in GROUPS.items()
+        for group in groups
+    }
+    for section in ("tables", "figures", "experiments"):
+        for name, entry in config[section].items():
+            key = f"{section}.{name}.datasets"
+            kind = declared.get(f"{section}.{name}", Declared()).kind
+            places[key] = (datasets_named(config, entry["datasets"], key), kind)
+    for group in config["datasets"]:
+        if group in registry:
+            raise UserError(
+                f"The registry has a data set '{group}', which is the name of a group of data sets "
+                "in the config: a list could mean either. Rename the data set."
+            )
+    places["stand_ins"] = (list(config["stand_ins"].values()), None)
+    for key, (names, kind) in places.items():
+        for name in names:
+            dataset = find(registry, name, f"The config key '{key}'")
+            if kind not in (None, dataset.kind):
+                raise UserError(
+                    f"The config key '{key}' names '{name}', which is a {dataset.kind} data set; "
+                    f"only {kind} ones belong there."
+                )
+
+
+def _check_rows(bench: Benchmark) -> None:
+    """What rows of `methods` change is checked as their defaults are."""
+    methods = {cell.method for cell in bench.cells if not cell.method.tuned}
+    for name, network in sorted({(m.name, base_network(m.network)) for m in methods}):
+        row = bench.config["methods"][name]
+        if {"network", "supernet", "finetune"} & set(row):
+            changed = config_with_row(bench.config, row, network)
+            check_schema(changed, f"With the changes of 'methods.{name}': ")
+
+
+def shown_on_page(config: Config, section: str, known: Iterable[str]) -> list[str]:
+    """The tables or figures that the page shows; `tuning` stands for all tuning histories."""
+    asked, known = config["page"][section], list(known)
+    if asked == "all":
+        return known
+    kinds = {name: name.partition("/")[0] for name in known}
+    for name in asked:
+        if name not in kinds and name not in (*kinds.values(), "tuning"):
+            raise UserError(
+                f"The config key 'page.{section}' names '{name}', which is none of them."
+                f"{nearest(name, kinds)} Known are: {', '.join(kinds)}."
+            )
+    return [name for one in asked for name, kind in kinds.items() if one in (name, kind)]
+
+
+def unavailable(registry: dict[str, Dataset], mirror: str | None) -> dict[str, str]:
+    """The data sets that cannot be had with this config, each with the reason.
+
+    Without a mirror none is known to be. With one, sets that would need the network and are not in
+    the mirror: tables show them as missing.
+    """
+    if mirror is None:
+        return {}
+    held = mirror_index(mirror)
+    return {
+        name: "not in the mirror"
+        for name, dataset in registry.items()
+        if dataset.source in ONLINE and name not in held
+    }
+
+
+# ---- data of the user's own
+
+
+def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
+    """The file that the config key `own` names, as a data set.
+
+    The Snakefile adds an overlay with budgets for an evening (config/own-table.yaml,
+    own-images.yaml). The data set's name is the file's, unless that is taken.
+    """
+    target, categorical = config["target"], config["categorical"]
+    if config["own"] is None:
+        for key in ("target", "categorical"):
+            if config[key]:
+                raise UserError(
+                    f"The config key '{key}' is of data of your own: name their file as well, with "
+                    "own=my.csv."
+                )
+        return None
+    path = Path(config["own"])
+    images = path.suffix.lower() == IMAGES
+    if images and (target is not None or categorical):
+        raise UserError(
+            f"The config keys 'target' and 'categorical' are for tables, but {path} "
+            "holds images with their labels."
+        )
+    if not images and target is None:
+        raise UserError(
+            f"The config key 'own' names the table {path}, but 'target' does not say which column "
+            "is to be predicted: --config own=my.csv target=label."
+        )
+    name = re.sub(r"[^a-z0-9._-]+", "-", path.name.partition(".")[0].lower()).strip("._-") or "own"
+    name = f"own-{name}" if name in taken else name
+    return Dataset(
+        name,
+        "vision" if images else "tabular",
+        "file",
+        str(path),
+        "" if images else str(target),
+        tuple(map(str, categorical)),
+        "the config key 'own'",
+    )
+
+
+def _with_own_data(config: Config, dataset: Dataset) -> Config:
+    """The config with this data set in all groups of its kind, and none in the others."""
+    groups = {
+        group: [dataset.name] if kind == dataset.kind else []
+        for kind, names in GROUPS.items()
+        for group in names
+    }
+    return {**config, "datasets": groups}

@@ -1,0 +1,32 @@
+"""Configs as Snakemake merges them, checked in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from snakemake.utils import update_config
+
+from iunet.figures.catalog import declared_figures
+from iunet.runs.entries import Benchmark
+from iunet.runs.validate import validate
+from iunet.tables.catalog import declared_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def merged(*overlays: str, **changes: Any) -> dict[str, Any]:
+    """The paper's config with overlays of config/, such as `test`, and changes on top."""
+    config: dict[str, Any] = {}
+    for name in ("config", *overlays):
+        text = (ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8")
+        update_config(config, yaml.safe_load(text))
+    config["data"]["registry"] = [str(ROOT / "config" / "datasets.csv")]
+    update_config(config, changes)
+    return config
+
+
+def benchmark(config: dict[str, Any]) -> Benchmark:
+    """The config, checked as every start of Snakemake does."""
+    return validate(config, declared_tables() | declared_figures())
