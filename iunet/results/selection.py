@@ -126,7 +126,7 @@ def _failure(candidates: pd.DataFrame) -> str:
 
 
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The masks at every cut; of β-LASSO, which has one cut of several supernets, the chosen one."""
+    """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one."""
     import pandas as pd
 
     pruned = runs[runs["cut"].notna()]

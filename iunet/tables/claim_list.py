@@ -21,7 +21,8 @@ from iunet.tables.comparisons import (
     one_setting,
     scores,
 )
-from iunet.tables.effects import FEW, effect, verdict_of_difference, verdict_of_equality
+from iunet.tables.effects import FEW, effect
+from iunet.tables.verdicts import verdict_of_difference, verdict_of_equality
 
 POINTS, SHARE, PERCENT, RANKS = "points", "", "%", "ranks"
 AT_CUT = ("network", "cut")

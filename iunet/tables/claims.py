@@ -1,7 +1,7 @@
 """The ledger of the paper's claims: what each says, what the runs say of it, and a verdict.
 
-The claims stand in iunet/tables/claim_list.py, how each is measured in comparisons.py, and how intervals
-and verdicts are made in effects.py. No run is asked for that another table or figure does not need.
+The claims stand in iunet/tables/claim_list.py, how runs are compared in comparisons.py, intervals
+in effects.py, the rule in verdicts.py. No run is asked for that no other table or figure needs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from iunet.tables.comparisons import PAPER_TRIALS, Finding
 from iunet.tables.context import Context
 from iunet.tables.document import Cell as TableCell
 from iunet.tables.document import Column, Row, TableDocument
-from iunet.tables.effects import FEW, NOT_REPRODUCED, NOT_RUN, Effect
+from iunet.tables.effects import FEW, Effect
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN
 
 TITLE = "The paper's claims"
 PAPER_SCALE = {  # below any of these, image runs are a CPU-scale study

@@ -25,18 +25,16 @@ from iunet.results.selection import (
 )
 from iunet.runs.names import base_network
 from iunet.tables.cells import in_order, select
-from iunet.tables.effects import (
+from iunet.tables.effects import Effect, Sample, effect
+from iunet.tables.locality import first_layers
+from iunet.tables.names import with_primary
+from iunet.tables.verdicts import (
     NOT_REPRODUCED,
     NOT_RUN,
     REPRODUCED,
     UNDECIDED,
-    Effect,
-    Sample,
-    effect,
     verdict_of_difference,
 )
-from iunet.tables.locality import first_layers
-from iunet.tables.names import with_primary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,14 +8,14 @@ import json
 import pytest
 import yaml
 from conftest import ROOT
+from iunet.study.rebuild import OF_RUNS, rebuild
+from iunet.study.rows import read_rows
 from snakemake.utils import update_config
 
 from iunet.artifacts import read_json
 from iunet.data.registry import read_registry
 from iunet.errors import UserError
 from iunet.runs.entries import Benchmark
-from iunet.study.rebuild import OF_RUNS, rebuild
-from iunet.study.rows import read_rows
 from iunet.tables.catalog import fixed_pairs
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from iunet.tables.about import about_cells
+from iunet.tables.ask import Ask
 
 from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
@@ -17,9 +19,7 @@ from iunet.figures.catalog import figure_ask
 from iunet.figures.make import make_figure
 from iunet.page.build import make_page
 from iunet.runs.entries import Benchmark
-from iunet.tables.about import about_cells
-from iunet.tables.ask import Ask
-from iunet.tables.catalog import TABLES, table_ask, fixed_pairs
+from iunet.tables.catalog import TABLES, fixed_pairs, table_ask
 from iunet.tables.make import make_table
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
+from iunet.tables.about import about_cells
 from test_learners import CPU, GOOD, SETTINGS, write_table
 
 from iunet.artifacts import read_arrays, write_arrays
@@ -18,7 +19,6 @@ from iunet.data.registry import read_registry
 from iunet.runs.entries import Benchmark
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
-from iunet.tables.about import about_cells
 from iunet.tables.catalog import fixed_pairs
 from iunet.training.support.checkpoint import Checkpoint
 

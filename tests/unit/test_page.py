@@ -11,6 +11,8 @@ import subprocess
 import numpy as np
 import pytest
 import yaml
+from iunet.tables.claimed import CLAIMS
+from iunet.tables.measures import Finding
 from PIL import Image
 from sample_page import ROOT, complete, document, page_data, sample_page, text_table
 
@@ -27,10 +29,8 @@ from iunet.page.build import (
 from iunet.page.decisions import ABSENT, lookup, read_decisions
 from iunet.page.facts import RunFacts, budgets, environments, git_state, job_times, newest
 from iunet.page.tables import agreement, letters, missing_by_reason, number_text, table_view
-from iunet.tables.claimed import CLAIMS
 from iunet.tables.claims import ledger
 from iunet.tables.effects import NOT_RUN, REPRODUCED, Effect
-from iunet.tables.measures import Finding
 
 TEMPLATE = ROOT / "reports" / "page"
 

@@ -10,6 +10,8 @@ from statistics import fmean, variance
 
 import pytest
 from conftest import ROOT
+from iunet.study.rebuild import rebuild
+from iunet.study.rows import read_rows, row_of
 from sample_page import page_data
 
 from iunet.artifacts import read_json
@@ -19,8 +21,6 @@ from iunet.runs.entries import Benchmark
 from iunet.study.__main__ import unfinished
 from iunet.study.archive import unpack
 from iunet.study.overlays import read_config
-from iunet.study.rebuild import rebuild
-from iunet.study.rows import read_rows, row_of
 from iunet.tables.catalog import fixed_pairs
 from iunet.tables.make import OLDER
 
