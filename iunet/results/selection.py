@@ -176,15 +176,29 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
             methods = ("supernet", name, f"supernet{TRAINED}", name + TRAINED)
             rows += [key | {"method": method, "missing": reason} for method in methods]
             continue
+        found = []
         for row, of in ((supernet, "supernet"), (result, name)):
             sections = {"consistency": of, "trained_consistency": of + TRAINED}
-            rows += _networks(row, key, sections)
+            found += _networks(row, key, sections)
+        _refuse_other_transforms(found)
+        rows += found
     columns = [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"]
     frame = pd.DataFrame(rows, columns=columns)
     for column in ("transform", "failed", "missing"):
         texts = frame[column].astype(object)
         frame[column] = texts.where(texts.notna(), None)
     return frame.assign(same=pd.to_numeric(frame["same"]), kappa=pd.to_numeric(frame["kappa"]))
+
+
+def _refuse_other_transforms(rows: list[dict[str, Any]]) -> None:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("transform"):
+            found.setdefault(row["method"], []).append(row["transform"])
+    if len(set(map(tuple, found.values()))) > 1:
+        run = ", ".join(str(rows[0][key]) for key in ("dataset", "network", "seed"))
+        each = "; ".join(f"{method}: {', '.join(names)}" for method, names in found.items())
+        raise UserError(f"A network and its supernet have different transforms ({run}): {each}.")
 
 
 def _networks(

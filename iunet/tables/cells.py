@@ -83,7 +83,7 @@ def problems_of(rows: pd.DataFrame) -> Counter[str]:
 
 def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:
     """How many of some networks have a layer without any weight, if there are such."""
-    count = int(rows["disconnected"].fillna(False).sum()) if "disconnected" in rows else 0
+    count = int(rows["disconnected"].eq(True).sum()) if "disconnected" in rows else 0
     return [f"disconnected ({count} of {len(rows)} {of})"] * bool(count)
 
 

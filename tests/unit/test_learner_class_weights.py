@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
-from iunet.tables.about import about_cells
 from test_learners import CPU, GOOD, SETTINGS, write_table
 
 from iunet.artifacts import read_arrays, write_arrays
@@ -20,6 +19,7 @@ from iunet.runs.entries import Benchmark
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
 from iunet.tables.catalog import fixed_pairs
+from iunet.tables.context import context_of
 from iunet.training.support.checkpoint import Checkpoint
 
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
@@ -85,7 +85,7 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
         config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
         check_schema(config)
         bench = Benchmark(config, registry, fixed=fixed_pairs())
-        assert who in about_cells(bench, bench.cells_of("tables.table7"))["notes"][1]
+        assert who in context_of(bench, bench.cells_of("tables.table7")).notes[1]
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_tables_say_who_weights_classes(weighted, words):
         config["tuning"][name]["class_weights"] = "balanced" if name in weighted else "none"
     registry = read_registry([str(ROOT / "config" / "datasets.csv")])
     bench = Benchmark(config, registry, fixed=fixed_pairs())
-    (_, note) = about_cells(bench, bench.cells_of("tables.table7"))["notes"]
+    (_, note) = context_of(bench, bench.cells_of("tables.table7")).notes
     assert words in note

@@ -17,6 +17,7 @@ from iunet.results.request import Request, asked_runs, every_run, files, request
 from iunet.results.runs_csv import write_runs_csv
 from iunet.results.selection import consistency, costs, of_methods, of_results, of_subnetworks
 from iunet.study.overlays import read_config
+from iunet.tables.make import build_table
 
 ILO = "kappa0.25-ilo"
 
@@ -281,7 +282,7 @@ def test_other_columns_and_words_for_numbers_are_refused(tmp_path):
         read_runs_csv(path)
 
 
-def test_the_published_reports_give_the_published_rows(tmp_path):
+def test_the_published_reports_give_the_published_rows_and_tables(tmp_path):
     """runs.csv from reports.tar.xz, row by row, to the letter."""
     with tarfile.open(ROOT / "reports/cpu-study/reports.tar.xz", "r:xz") as tar:
         tar.extractall(tmp_path, filter="data")
@@ -291,3 +292,6 @@ def test_the_published_reports_give_the_published_rows(tmp_path):
     made, published = (folder / "runs.csv" for folder in (tmp_path, ROOT / "reports/cpu-study"))
     # The order of the rows is that of the config's keys, which Snakemake merges otherwise.
     assert sorted(made.read_text().splitlines()) == sorted(published.read_text().splitlines())
+    table = build_table(bench, "table7").to_json()
+    shown = read_json(ROOT / "reports/cpu-study/tables/table7.json")
+    assert json.loads(json.dumps(table["cells"])) == shown["cells"]
