@@ -69,7 +69,7 @@ def mlp_tab_training(part: Part, prepare: TabularInputs) -> Training:
         loss,
         validate=None,
         generators={"order": stream(0, "order", part.raw.device)},
-        lr_at=FINETUNE.restarts().lr_at,
+        lr_at=FINETUNE.learning_rate().lr_at,
     )
 
 
@@ -98,7 +98,7 @@ def main() -> None:
     set_up_torch("cpu", arguments.threads, arguments.threads)
     part, prepare = random_table(arguments.rows, arguments.columns)
     cocktail = read_cocktail(arguments.cocktail)
-    assert schedule(cocktail).lr_at(3) == FINETUNE.restarts().lr_at(3)
+    assert schedule(cocktail).lr_at(3) == FINETUNE.learning_rate().lr_at(3)
     trainings = [mlp_tab_training(part, prepare), cocktail_training(cocktail, part, prepare)]
     times: list[list[float]] = [[], []]
     for epoch in range(-2, arguments.epochs):

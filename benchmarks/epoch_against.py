@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 from cocktail_epoch import FINETUNE, mlp_tab_training, random_table  # noqa: E402
 from ilo_epoch import BATCH, crops_of_photographs, make_network, our_epoch, plain_epoch  # noqa: E402
 
-from iunet.method.objectives import supernet_loss  # noqa: E402
+from iunet.method.objectives import Batch, invariance  # noqa: E402
 from iunet.networks.network import Network, NetworkSpec, encoder_weights  # noqa: E402
 from iunet.training.loop import train  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
@@ -176,7 +176,7 @@ def airbench_epoch(images: Tensor, labels: Tensor, spec: NetworkSpec) -> None:
     network, optimiser = make_network(spec)
     normalised = (images.float() / 255 - 0.5) / 0.25
     for x, x_g, y in airbench_batches(normalised, labels):
-        loss, _ = supernet_loss(network, x, y, lambda x_g=x_g: x_g, "ilo", 1.0)
+        loss, _ = invariance(network, Batch(x, y, lambda x_g=x_g: x_g))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from iunet.data.load import Part, TabularInputs, TrainingData
 from iunet.data.preprocess import Numeric, Preprocessing
-from iunet.method.objectives import supernet_loss
+from iunet.method.catalog import OBJECTIVES, load
+from iunet.method.objectives import Batch
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.training.loop import batches
 from iunet.training.streams import stream
@@ -67,14 +68,12 @@ def measure(case: tuple, epochs: int, repetitions: int) -> tuple[float, float]:
         for _ in range(epochs):
             for rows in batches(n_train, 128, order):
                 raw = train.raw[rows]
-                loss, _ = supernet_loss(
-                    network,
+                batch = Batch(
                     inputs.prepare(raw),
                     train.labels[rows],
                     lambda raw=raw: inputs.transformed(raw, g),
-                    objective,
-                    1.0,
                 )
+                loss, _ = load(OBJECTIVES[objective].loss)(network, batch)
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from iunet.data.load import Part, VisionInputs  # noqa: E402
 from iunet.machine.torchvision_cpu import import_torchvision  # noqa: E402
-from iunet.method.objectives import nce_loss, supernet_loss, supervised_loss  # noqa: E402
+from iunet.method.objectives import Batch, invariance, nce_loss, supervised_loss  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.loop import batches  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
@@ -66,14 +66,12 @@ def our_epoch(images: torch.Tensor, labels: torch.Tensor, spec: NetworkSpec) -> 
     start = time.perf_counter()
     for rows in batches(len(part), BATCH, generator):
         raw = part.raw[rows]
-        loss, _ = supernet_loss(
-            network,
+        batch = Batch(
             inputs.prepare(raw),
             part.labels[rows],
             lambda raw=raw: inputs.transformed(raw, generator),
-            "ilo",
-            1.0,
         )
+        loss, _ = invariance(network, batch)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from iunet.method.augment import scarf  # noqa: E402
-from iunet.method.objectives import supernet_loss  # noqa: E402
+from iunet.method.catalog import OBJECTIVES, load  # noqa: E402
+from iunet.method.objectives import Batch  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.supernet import SupernetSettings, make_optimiser  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
@@ -53,7 +54,7 @@ def step_function(
     labels = torch.arange(BATCH) % spec.n_classes
 
     def step() -> None:
-        loss, _ = supernet_loss(network, x, labels, lambda: x_g, objective, 1.0)
+        loss, _ = load(OBJECTIVES[objective].loss)(network, Batch(x, labels, lambda: x_g))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

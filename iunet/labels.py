@@ -9,8 +9,9 @@ import re
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
+from iunet.method.catalog import LASSO, OBJECTIVES
 from iunet.networks.catalog import NETWORKS
-from iunet.runs.names import LASSO, SupernetName, base_network, network_variant
+from iunet.runs.names import SupernetName, base_network, network_variant
 
 # The one order in which methods are shown, everywhere.
 METHOD_LABELS = {
@@ -66,7 +67,7 @@ METRIC_LABELS = {
     "value": "Value",
 }
 SCORES = ["accuracy", "balanced_accuracy", "swapped_balanced_accuracy"]  # what every run has
-OBJECTIVE_LABELS = {"sup": "sup", "scl": "SCL", "ilo": "ILO"}
+OBJECTIVE_LABELS = {name: entry.label for name, entry in OBJECTIVES.items()}
 
 
 def method_label(method: str, network: str | None = None) -> str:

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iunet.machine.resources import Cost, data_mb, finetune_cost
+from iunet.machine.resources import Cost, Epochs, data_mb, finetune_cost
 from iunet.machine.speeds import SPEEDS
+from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import network_entry
+from iunet.training.schedule import schedule_of
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
@@ -63,8 +65,8 @@ def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
 def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:
     """As a fine-tuning of a network of nine layers of its width."""
     size = network_entry("mlp_tab").size({"width": settings["width"], "depth": 9}, data)
-    fine_tuning = {**settings, "batch_size": 128, "snapshot_ensemble": True}
-    return finetune_cost(data, size, fine_tuning, device)
+    epochs = Epochs(schedule_of(settings).epochs, 128, settings["cycles"])
+    return finetune_cost(data, size, epochs, OBJECTIVES["sup"], device)
 
 
 LEARNERS = {

@@ -5,9 +5,9 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
 
     seconds of a training = START + epochs · (steps · step + n_valid · forward)
     step    = kernels · LAUNCH + batch · sample     (on a GPU the larger of both, side by side)
-    sample  = 3 · views · forward + AUGMENT         (views: 2 for scl and ilo; AUGMENT: images only)
+    sample  = 3 · views · forward + AUGMENT         (AUGMENT: two views of images)
     forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
-    kernels = a + b · layers, by objective (counted: tests/unit/test_speeds.py)
+    kernels = a + b · layers, by objective (iunet/method/catalog.py)
 
     memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
               the ensemble's members) + activations of a batch
@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iunet.machine.speeds import SPEEDS, Speed
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
+    from iunet.method.catalog import Objective
     from iunet.networks.catalog import Size
 
 
@@ -40,8 +41,6 @@ EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
 # Stages that save what they have before their time is up and go on in the next job
 # (iunet/machine/time_limit.py). Their time need not grow with the attempt.
 RESUMED = ("supernet", "finetune", "train_dense", "tune")
-# Kernels of a step: fixed ones, and those of each layer with weights.
-KERNELS = {"sup": (15, 8), "lasso": (17, 9), "scl": (64, 14), "ilo": (76, 14)}
 IMAGE_KERNELS = 60  # of the transforms of a batch of images
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
@@ -96,36 +95,35 @@ def select_cost() -> Cost:
     return Cost(1, 150)
 
 
-def supernet_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
-    """`settings` as the rule's: epochs, batch_size and objective (sup where it has none)."""
-    objective = settings.get("objective", "sup")
-    return _training(data, size, settings["epochs"], settings["batch_size"], objective, 4, device)
+@dataclass(frozen=True)
+class Epochs:
+    """How long a training takes, and how many networks it keeps."""
+
+    epochs: int
+    batch_size: int
+    members: int = 1
 
 
-def finetune_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
-    """`settings` as the rule's: epochs, or cycles; AdamW keeps one array more than SGD."""
-    epochs, members = epochs_and_members(settings)
-    return _training(data, size, epochs, settings["batch_size"], "sup", 5 + members, device)
+def supernet_cost(
+    data: Data, size: Size, epochs: Epochs, objective: Objective, device: str
+) -> Cost:
+    return _training(data, size, epochs, objective, 4, device)
 
 
-def decoder_cost(data: Data, size: Size, settings: dict[str, Any], device: str) -> Cost:
+def finetune_cost(
+    data: Data, size: Size, epochs: Epochs, objective: Objective, device: str
+) -> Cost:
+    """`objective` is L_sup; AdamW keeps one array more than SGD."""
+    return _training(data, size, epochs, objective, 5 + epochs.members, device)
+
+
+def decoder_cost(data: Data, size: Size, epochs: Epochs, objective: Objective, device: str) -> Cost:
     """One pass through the encoder, as in an evaluation, then steps of a single layer."""
     speed = SPEEDS[device]
-    epochs, members = epochs_and_members(settings)
-    steps = math.ceil(data.n_train / settings["batch_size"])
+    steps = epochs.epochs * math.ceil(data.n_train / epochs.batch_size)
     encoding = (data.n_train + data.n_valid) * _forward(size, speed)
-    seconds = speed.start_s + encoding + epochs * steps * kernels(1, "sup") * speed.launch_s
-    return Cost(seconds, evaluate_cost(data, size, members, device).mem_mb + FEATURES_MB)
-
-
-def epochs_and_members(settings: dict[str, Any]) -> tuple[int, int]:
-    """Of a fine-tuning, constant or with restarts (iunet/training/finetune.py)."""
-    cycles = settings.get("cycles", 0)
-    if not cycles:
-        return settings["epochs"], 1
-    factor, first = settings["cycle_factor"], settings["first_cycle_epochs"]
-    members = cycles if settings.get("snapshot_ensemble") else 1
-    return sum(first * factor**k for k in range(cycles)), members
+    seconds = speed.start_s + encoding + steps * kernels(1, objective) * speed.launch_s
+    return Cost(seconds, evaluate_cost(data, size, epochs.members, device).mem_mb + FEATURES_MB)
 
 
 def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
@@ -185,18 +183,17 @@ def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> 
     return Cost(10 + seconds / workers, trial.mem_mb + 200)
 
 
-def kernels(layers: int, objective: str, images: bool = False) -> int:
+def kernels(layers: int, objective: Objective, images: bool = False) -> int:
     """That a training step starts: each costs its launch, however small the network."""
-    fixed, each = KERNELS[objective]
-    transforms = IMAGE_KERNELS if images and objective in ("scl", "ilo") else 0
+    fixed, each = objective.kernels
+    transforms = IMAGE_KERNELS if images and objective.views > 1 else 0
     return fixed + each * layers + transforms
 
 
 def _training(
-    data: Data, size: Size, epochs: int, batch_size: int, objective: str, copies: int, device: str
+    data: Data, size: Size, epochs: Epochs, objective: Objective, copies: int, device: str
 ) -> Cost:
-    speed = SPEEDS[device]
-    views = 2 if objective in ("scl", "ilo") else 1
+    speed, views, batch_size = SPEEDS[device], objective.views, epochs.batch_size
     forward = _forward(size, speed)
     augment = speed.augment_s if data.side and views > 1 else 0.0
     steps = math.ceil(data.n_train / batch_size)
@@ -204,7 +201,7 @@ def _training(
     computing = data.n_train * (3 * views * forward + augment)
     # A GPU computes while the host starts the next kernels.
     epoch = max(launches, computing) if device == "cuda" else launches + computing
-    seconds = speed.start_s + epochs * (epoch + data.n_valid * forward)
+    seconds = speed.start_s + epochs.epochs * (epoch + data.n_valid * forward)
     units = max(3 * views * batch_size, EVALUATION_BATCH) * size.units
     activations = 2 * units * 4 / 1e6
     memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -64,27 +65,46 @@ def nce_loss(
     return (sample_weights * terms).sum() / torch.where(usable.any(), counted_weights, 1.0)
 
 
-def supernet_loss(
-    network: Network,
-    x: Tensor,
-    labels: Tensor,
-    transformed: Callable[[], Tensor],
-    objective: str,
-    weight: float,
-    class_weights: Tensor | None = None,
-    sample_weights: Tensor | None = None,
-) -> tuple[Tensor, Parts]:
-    """The loss of a supernet: L_sup (`sup`), L_nce (`scl`) or L_sup + λ L_nce (`ilo`, equation 6).
+# ---- objectives: entries of OBJECTIVES in iunet/method/catalog.py name these functions
 
-    `transformed` gives g(x); it is not called for `sup`.
-    """
-    if objective == "sup":
-        loss = supervised_loss(network(x), labels, class_weights, sample_weights)
-        return loss, {"sup": loss.detach()}
+
+@dataclass(frozen=True)
+class Batch:
+    """What an objective sees of a step."""
+
+    x: Tensor
+    labels: Tensor
+    transformed: Callable[[], Tensor]  # gives g(x), freshly drawn
+    weight: float = 1.0  # λ
+    class_weights: Tensor | None = None
+    sample_weights: Tensor | None = None
+
+
+def supervised(network: Network, batch: Batch) -> tuple[Tensor, Parts]:
+    """`sup`: L_sup alone. Nothing is transformed."""
+    loss = _supervised_of(network(batch.x), batch)
+    return loss, {"sup": loss.detach()}
+
+
+def contrastive(network: Network, batch: Batch) -> tuple[Tensor, Parts]:
+    """`scl`: L_nce alone, so that the decoder is not trained."""
+    _, nce = _encoded(network, batch)
+    return nce, {"nce": nce.detach()}
+
+
+def invariance(network: Network, batch: Batch) -> tuple[Tensor, Parts]:
+    """`ilo`: L_sup + λ L_nce (equation 6)."""
+    h, nce = _encoded(network, batch)
+    sup = _supervised_of(network.decoder(h), batch)
+    return sup + batch.weight * nce, {"sup": sup.detach(), "nce": nce.detach()}
+
+
+def _encoded(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+    """h, and L_nce of it and of the transformed rows, which go through the encoder together."""
     with two_views(network):
-        h, h_g = network.encoder(torch.cat([x, transformed()])).chunk(2)
-    nce = nce_loss(h, h_g, labels, sample_weights)
-    if objective == "scl":
-        return nce, {"nce": nce.detach()}
-    sup = supervised_loss(network.decoder(h), labels, class_weights, sample_weights)
-    return sup + weight * nce, {"sup": sup.detach(), "nce": nce.detach()}
+        h, h_g = network.encoder(torch.cat([batch.x, batch.transformed()])).chunk(2)
+    return h, nce_loss(h, h_g, batch.labels, batch.sample_weights)
+
+
+def _supervised_of(logits: Tensor, batch: Batch) -> Tensor:
+    return supervised_loss(logits, batch.labels, batch.class_weights, batch.sample_weights)

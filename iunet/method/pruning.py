@@ -13,6 +13,7 @@ import numpy as np
 
 from iunet.artifacts import read_arrays, read_json, write_arrays, write_json
 from iunet.errors import UserError
+from iunet.method.catalog import SCORES, load
 from iunet.method.masks import mask_report, pack_masks
 from iunet.networks.catalog import network_entry
 
@@ -73,20 +74,33 @@ def surviving_masks(weights: Arrays, names: list[str]) -> Arrays:
     return {name: weights[name] != 0 for name in names}
 
 
-# ---- controls: other scores, other masks, whole units
+# ---- scores: entries of SCORES in iunet/method/catalog.py name these functions
 
 
-def relative_weights(weights: Arrays, initial: Arrays, names: list[str]) -> Arrays:
-    """Weights divided by the std of their layer's θ†.
+def by_magnitude(weights: Arrays, initial: Arrays, names: list[str], ratio: float) -> Arrays:
+    """`magnitude`: OMP, as above."""
+    return magnitude_masks(weights, names, ratio)
+
+
+def by_relative_magnitude(
+    weights: Arrays, initial: Arrays, names: list[str], ratio: float
+) -> Arrays:
+    """`relative`: weights divided by the std of their layer's θ†.
 
     It removes the differences of scale between layers that a global threshold punishes.
     """
-    return {name: weights[name] / initial[name].std() for name in names}
+    relative = {name: weights[name] / initial[name].std() for name in names}
+    return magnitude_masks(relative, names, ratio)
 
 
-def layerwise_masks(weights: Arrays, names: list[str], ratio: float) -> Arrays:
-    """The same ratio in every layer, as ShrinkBench's layer-wise variant."""
+def by_magnitude_in_layer(
+    weights: Arrays, initial: Arrays, names: list[str], ratio: float
+) -> Arrays:
+    """`layerwise`: the same ratio in every layer, as ShrinkBench's layer-wise variant."""
     return {name: magnitude_masks(weights, [name], ratio)[name] for name in names}
+
+
+# ---- controls: other masks, whole units
 
 
 def shuffled_masks(masks: Arrays, rng: np.random.Generator) -> Arrays:
@@ -157,7 +171,7 @@ class Cut:
 
     ratio: float | None
     structure: str = "weight"  # or unit
-    score: str = "magnitude"  # or relative, layerwise
+    score: str = "magnitude"  # or another of the catalog
     mask: str = "own"  # or shuffled, random, other_seed, initial
     seed: int = 0  # of shuffled and random masks
 
@@ -195,11 +209,7 @@ def prune(trained: Arrays, initial: Arrays, names: list[str], cut: Cut) -> Prune
 def _scored_masks(weights: Arrays, initial: Arrays, names: list[str], cut: Cut) -> Arrays:
     if cut.structure == "unit":
         return unit_masks(weights, initial, names, cut.ratio)
-    if cut.score == "layerwise":
-        return layerwise_masks(weights, names, cut.ratio)
-    if cut.score == "relative":
-        weights = relative_weights(weights, initial, names)
-    return magnitude_masks(weights, names, cut.ratio)
+    return load(SCORES[cut.score].masks)(weights, initial, names, cut.ratio)
 
 
 def prune_supernet(inputs: dict[str, str], output: dict[str, str], run: str, cut: Cut) -> None:

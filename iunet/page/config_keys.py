@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from iunet.runs.schema import read_schema
+
 PROJECT = Path(__file__).resolve().parents[2]
-SCHEMA = PROJECT / "workflow" / "schemas" / "config.schema.yaml"
 ENTRIES = ("datasets_of_table", "runs_of_table")  # described once, and not at every table
 LONGEST = 60  # characters of a value; longer ones are to be looked up
 HEAD = """# The config
@@ -101,11 +102,8 @@ def shown(value: Any) -> str:
 def main() -> None:
     import yaml
 
-    schema, config = (
-        yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in (SCHEMA, PROJECT / "config" / "config.yaml")
-    )
-    Path(sys.argv[1]).write_text(document(schema, config), encoding="utf-8")
+    config = yaml.safe_load((PROJECT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    Path(sys.argv[1]).write_text(document(read_schema(), config), encoding="utf-8")
 
 
 if __name__ == "__main__":

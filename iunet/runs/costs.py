@@ -11,12 +11,14 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.sizes import data_size
 from iunet.machine import resources
 from iunet.machine.device import device_of
-from iunet.machine.resources import Cost
+from iunet.machine.resources import Cost, Epochs
+from iunet.method.catalog import OBJECTIVES, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import base_network
 
+SUPERVISED = OBJECTIVES["sup"]  # what fine-tunings minimise
 TOGETHER = 2  # parcels of a group that a profile may send as one (group-components)
 USES_DEVICE = (  # rules that compute on the config's device
     *("supernet", "finetune", "train_dense", "decoder", "tune", "refit"),
@@ -53,19 +55,20 @@ class Costs:
             return resources.initial_cost(size)
         if stage == "supernet":
             chosen = settings.supernet_settings(self.config, point)
-            return resources.supernet_cost(data, size, chosen, device)
+            epochs = Epochs(chosen["epochs"], chosen["batch_size"])
+            objective = objective_entry(chosen["objective"])
+            return resources.supernet_cost(data, size, epochs, objective, device)
         if stage == "prune":
             return resources.prune_cost(size)
         if stage in ("finetune", "train_dense"):
-            chosen = settings.finetune_settings(self.config, point)
-            return resources.finetune_cost(data, size, chosen, device)
+            epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
+            return resources.finetune_cost(data, size, epochs, SUPERVISED, device)
         if stage == "decoder":
-            chosen = settings.decoder_settings(self.config, point)
-            return resources.decoder_cost(data, size, chosen, device)
+            epochs = settings.epochs_of(settings.decoder_settings(self.config, point))
+            return resources.decoder_cost(data, size, epochs, SUPERVISED, device)
         kind = settings.network_kind(point.network)
-        defaults = settings.finetune_defaults(self.config, kind)
-        _, members = resources.epochs_and_members(defaults)
-        return resources.evaluate_cost(data, size, members, device)
+        epochs = settings.epochs_of(settings.finetune_defaults(self.config, kind))
+        return resources.evaluate_cost(data, size, epochs.members, device)
 
     def gpus(self, stage: str, point: Any) -> int:
         """1 for a job whose network or learner computes on a GPU, else 0."""

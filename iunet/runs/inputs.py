@@ -41,7 +41,7 @@ def supernet_of_mask(bench: Benchmark, point: Any) -> Files:
 
 def trained_supernet(bench: Benchmark, point: Any) -> Files:
     """The trained supernet, where a fine-tuning starts from it."""
-    trained = settings.finetune_settings(bench.config, point)["reinit"] == "trained"
+    trained = settings.starts_trained(bench.config, point)
     return {"supernet": bench.path(paths.SUPERNET_WEIGHTS, **point)} if trained else {}
 
 

@@ -84,10 +84,10 @@ def made_from(
 class Lineage:
     """The jobs of a benchmark, each described once."""
 
-    def __init__(self, bench: Benchmark, scripts: Path):
+    def __init__(self, bench: Benchmark, scripts: Path, more: dict[str, Stage] | None = None):
         self.bench, self.config = bench, bench.config
         self.scripts = scripts  # the folder of the rules' scripts
-        self.stages = dict(STAGES)  # rules of tables and figures are added by those who know them
+        self.stages = STAGES | (more or {})  # with the rules of tables and figures
         self._jobs: dict[tuple, Job] = {}
         self._makers: dict[str, Job | None] = {}
         self._code: dict[str, tuple[str, ...]] = {}
@@ -208,7 +208,7 @@ def of_prune(lineage: Lineage, point: Point) -> list[Job]:
 def of_finetune(lineage: Lineage, point: Point) -> list[Job]:
     """A fine-tuning may start from the trained supernet."""
     mask = lineage.job("prune", **point_of(point, "dataset", "network", "supernet", "seed", "cut"))
-    trained = settings.finetune_settings(lineage.config, point)["reinit"] == "trained"
+    trained = settings.starts_trained(lineage.config, point)
     return [initial(lineage, point), mask, *([supernet(lineage, point)] if trained else [])]
 
 
@@ -355,6 +355,22 @@ def learner_module(lineage: Lineage, point: Point) -> str:
     return LEARNERS[point.learner].module
 
 
+def objective_module(lineage: Lineage, point: Point) -> str:
+    return settings.objective_module(point)
+
+
+def score_module(lineage: Lineage, point: Point) -> str:
+    return settings.score_module(point)
+
+
+def schedule_module(lineage: Lineage, point: Point) -> str:
+    return settings.schedule_module(settings.finetune_settings(lineage.config, point))
+
+
+def decoder_schedule_module(lineage: Lineage, point: Point) -> str:
+    return settings.schedule_module(settings.decoder_settings(lineage.config, point))
+
+
 # ---- the stages, in the order of the data
 
 
@@ -388,12 +404,15 @@ STAGES: dict[str, Stage] = {
             "augment": setting(settings.supernet_augment),
         },
         lambda lineage, point: [initial(lineage, point)],
+        objective_module,
     ),
-    "prune": Stage({"cut": setting(settings.cut_settings)}, of_prune),
-    "finetune": Stage(RECIPE, of_finetune),
-    "train_dense": Stage(RECIPE, lambda lineage, point: [initial(lineage, point)]),
+    "prune": Stage({"cut": setting(settings.cut_settings)}, of_prune, score_module),
+    "finetune": Stage(RECIPE, of_finetune, schedule_module),
+    "train_dense": Stage(RECIPE, lambda lineage, point: [initial(lineage, point)], schedule_module),
     "decoder": Stage(
-        {"settings": setting(settings.decoder_settings)}, the_job("supernet", *SUPERNET)
+        {"settings": setting(settings.decoder_settings)},
+        the_job("supernet", *SUPERNET),
+        decoder_schedule_module,
     ),
     "evaluate": Stage(AUGMENT, the_job("finetune", *SUPERNET, "cut", "options")),
     "evaluate_supernet": Stage(AUGMENT, of_evaluate_supernet),

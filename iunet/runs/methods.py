@@ -11,21 +11,20 @@ from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError, nearest
+from iunet.method.catalog import LASSO, OBJECTIVES, SCHEDULES
 from iunet.networks.catalog import network_entry
-from iunet.runs.ignored import refuse_ignored
 from iunet.runs.names import (
-    LASSO,
+    WORDS,
     CutName,
     DenseName,
     SupernetName,
     base_network,
-    network_variant,
-    parse_changes,
     parse_value,
     value_text,
     variant_text,
 )
 from iunet.runs.settings import (
+    OFF,
     Config,
     augment_defaults,
     finetune_defaults,
@@ -36,7 +35,17 @@ from iunet.runs.settings import (
 )
 
 RECIPES = ("iunet", "beta_lasso", "dense")
-CUT_DEFAULTS = {"structure": "weight", "score": "magnitude", "mask": "own"}  # keys of a row
+OF_MASKS = ("prune", "ratios", "mask", "score", "structure")
+UNUSED = {  # keys of a row that a recipe has no use for, and why
+    "dense": (
+        ("kappa", "objective", "augment", "supernet", *OF_MASKS),
+        "which trains the network as it is, without a supernet and without a mask",
+    ),
+    "beta_lasso": (
+        ("kappa", "objective", "augment", *OF_MASKS),
+        "which has its own loss and keeps the weights that survive it",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
             f"The config key 'methods.{name}.recipe' is '{recipe}', but must be one of "
             f"{', '.join(known)}.{nearest(recipe, known)}"
         )
-    refuse_ignored(name, row)
+    _refuse_ignored(name, row)
     kind = network_kind(network)
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])
@@ -93,8 +102,9 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
     init_text = "" if init == config["init"] else f"-{init}"
     defaults = finetune_defaults(config, kind)
     finetune = _known(row.get("finetune", {}), defaults, f"methods.{name}.finetune")
-    words = class_weights_of(row)
-    finetune_options = variant_text({**finetune, **words, **reinit_of(row)}, defaults)
+    words = path_words(row, "class_weights", "reinit", "schedule")
+    _check_schedule(name, words, defaults, kind)
+    finetune_options = variant_text({**finetune, **words}, defaults)
     if recipe == "dense":
         dense = DenseName(init_text, finetune_options)
         return Method(name, recipe, network_name, (str(dense),))
@@ -107,26 +117,20 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
     own = _known(row.get("supernet", {}), supernet_defaults(config), f"methods.{name}.supernet")
     transforms = _transforms_of(config, name, row, kind)
     defaults = supernet_defaults(config) | augment_defaults(config, kind)
-    variant = variant_text({**own, **words, **transforms}, defaults)
+    weights = path_words(row, "class_weights")
+    variant = variant_text({**own, **weights, **transforms}, defaults)
     supernet = SupernetName(row["kappa"], row["objective"], init=init_text, variant=variant)
     ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
     for ratio in ratios:
         _check_exact(ratio, f"methods.{name}.ratios")
-    how = [row.get(k, default) for k, default in CUT_DEFAULTS.items()]
+    how = [row.get(k, default) for k, default in OFF["cut"].items()]
     cuts = tuple(str(CutName(ratio, *how, finetune_options)) for ratio in ratios)
     return Method(name, recipe, network_name, (str(supernet),), cuts)
 
 
-def class_weights_of(row: dict[str, Any]) -> dict[str, str]:
-    """As an option of supernets and fine-tunings, if a row has it."""
-    words = {"none": "unweighted", "balanced": "balanced"}
-    return {"class_weights": words[row["class_weights"]]} if "class_weights" in row else {}
-
-
-def reinit_of(row: dict[str, Any]) -> dict[str, str]:
-    """`reinit: none` means that the trained weights stay."""
-    chosen = row.get("reinit", "initial")
-    return {"reinit": "trained" if chosen == "none" else chosen}
+def path_words(row: dict[str, Any], *keys: str) -> dict[str, str]:
+    """Those of a row's options that are words, as a path calls them."""
+    return {key: WORDS[key][row[key]] for key in keys if key in row}
 
 
 def _transforms_of(config: Config, name: str, row: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -161,7 +165,7 @@ def _lasso_method(
     """One supernet for each l1 of the grid."""
     defaults = lasso_defaults(config)
     own = _known(row.get("supernet", {}), defaults, f"methods.{name}.supernet")
-    variant = variant_text({**own, **class_weights_of(row)}, defaults)
+    variant = variant_text({**own, **path_words(row, "class_weights")}, defaults)
     for l1 in config["beta_lasso"]["l1"]:
         _check_exact(l1, "beta_lasso.l1")
     supernets = (SupernetName(1, LASSO, l1, init, variant) for l1 in config["beta_lasso"]["l1"])
@@ -226,49 +230,63 @@ def method_parameters(config: Config, method: Method) -> dict[str, Any]:
         "init": initialisation(config, row, network),
         "kappa": row.get("kappa"),
         "objective": row.get("objective"),
-        "supernet": defaults(config) | row.get("supernet", {}) | class_weights_of(row),
+        "supernet": defaults(config) | row.get("supernet", {}) | path_words(row, "class_weights"),
         "augment": row.get("augment"),
         "finetune": finetune_defaults(config, network_kind(network))
         | row.get("finetune", {})
-        | class_weights_of(row)
-        | reinit_of(row),
+        | path_words(row, "class_weights", "reinit", "schedule"),
     }
 
 
-# ---- the reverse: a path as a row
+# ---- keys that would change nothing: who wrote them expects otherwise
 
 
-def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict[str, Any]:
-    """The row of `methods` that a path would come from; `run` is a supernet's or dense's name."""
-    row: dict[str, Any] = {"network": parse_changes(network_variant(network))}
-    options: dict[str, Any] = {}
-    if run.startswith("dense"):
-        name = DenseName.parse(run)
-        row["recipe"] = "dense"
-        options = parse_changes(name.options)
-    else:
-        name = SupernetName.parse(run)
-        known = augment_defaults(config, network_kind(network))
-        changes = parse_changes(name.variant)
-        transforms = {key: changes.pop(key) for key in list(changes) if key in known}
-        row |= {"augment": transforms, "supernet": changes}
-        if name.objective == LASSO:
-            row["recipe"] = "beta_lasso"
-        else:
-            row |= {"kappa": name.kappa, "objective": name.objective, "prune": cut is not None}
-    if cut is not None:
-        parsed = CutName.parse(cut)
-        options = parse_changes(parsed.options)
-        row |= {} if parsed.ratio is None else {"ratios": [parsed.ratio]}
-        how = {key: getattr(parsed, key) for key in CUT_DEFAULTS}
-        row |= {key: value for key, value in how.items() if value != CUT_DEFAULTS[key]}
-    if "reinit" in options:
-        chosen = options.pop("reinit")
-        row["reinit"] = "none" if chosen == "trained" else chosen
-    for place in (row.get("supernet", {}), options):
-        if weights := place.pop("class_weights", None):
-            row["class_weights"] = "none" if weights == "unweighted" else weights
-    row["finetune"] = options
-    if name.init:
-        row["init"] = name.init.removeprefix("-")
-    return {key: value for key, value in row.items() if value != {}}
+def _refuse_ignored(name: str, row: dict[str, Any]) -> None:
+    """Name the first key of a row that its recipe, objective or `prune` makes idle."""
+    recipe = row.get("recipe", "iunet")
+    keys, why = UNUSED.get(recipe, ((), ""))
+    for key in keys:
+        if key in row:
+            raise UserError(
+                f"The config key 'methods.{name}.{key}' is not for the recipe '{recipe}', {why}."
+            )
+    if recipe == "dense" and row.get("reinit") == "none":
+        raise UserError(
+            f"The config key 'methods.{name}.reinit' is 'none', but the recipe 'dense' has no "
+            "supernet whose trained weights could stay."
+        )
+    if row.get("objective") in OBJECTIVES:
+        _refuse_ignored_by_objective(name, row)
+    if recipe == "iunet" and row.get("prune", True) is False:
+        for key in ("ratios", "mask", "score", "structure", "reinit", "schedule", "finetune"):
+            if key in row:
+                raise UserError(
+                    f"The config key 'methods.{name}.{key}' has no effect: with prune: false the "
+                    "supernet is the result, and nothing is pruned or fine-tuned."
+                )
+
+
+def _refuse_ignored_by_objective(name: str, row: dict[str, Any]) -> None:
+    objective = OBJECTIVES[row["objective"]]
+    if "lambda" in row.get("supernet", {}) and not objective.weighted:
+        raise UserError(
+            f"The config key 'methods.{name}.supernet.lambda' has no effect: the objective "
+            f"{row['objective']} has no second term that λ could weigh."
+        )
+    if row.get("augment") and objective.views < 2:
+        raise UserError(
+            f"The config key 'methods.{name}.augment' has no effect: the objective "
+            f"{row['objective']} transforms nothing."
+        )
+
+
+def _check_schedule(name: str, words: dict[str, str], defaults: dict[str, Any], kind: str) -> None:
+    """The recipe has the keys that its learning-rate schedule needs."""
+    where = f"methods.{name}.schedule" if "schedule" in words else f"train.finetune_{kind}.schedule"
+    schedule = words.get("schedule", defaults["schedule"])
+    for key in SCHEDULES[schedule].needs:
+        if key not in defaults:
+            raise UserError(
+                f"The config key '{where}' is '{schedule}', which needs the key "
+                f"'train.finetune_{kind}.{key}', and the recipe of {kind} data has none."
+            )

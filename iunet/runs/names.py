@@ -24,19 +24,19 @@ from decimal import Decimal
 from typing import Any
 
 from iunet.errors import UserError
+from iunet.method.catalog import LASSO, OBJECTIVES, SCHEDULES, SCORES
 
 INITS = ("torch_default", "he_normal", "glorot")
-OBJECTIVES = ("sup", "scl", "ilo")
-LASSO = "lasso"
 SURVIVORS = "survivors"  # the cut of β-LASSO
 INITIAL, DENSE = "initial", "dense"
 VALUE = r"[0-9.]+|on|off"
-# Options whose values are words stand in a path as the word alone.
+# Options whose values are words stand in a path as the word alone: config's word → path's word.
 WORDS = {
-    "reinit": ("initial", "fresh", "trained"),
-    "class_weights": ("unweighted", "balanced"),
+    "reinit": {"initial": "initial", "fresh": "fresh", "none": "trained"},
+    "class_weights": {"none": "unweighted", "balanced": "balanced"},
+    "schedule": {name: name for name in SCHEDULES},
 }
-KEY_OF_WORD = {word: key for key, words in WORDS.items() for word in words}
+KEY_OF_WORD = {word: key for key, words in WORDS.items() for word in words.values()}
 
 
 # ---- values
@@ -115,7 +115,7 @@ class SupernetName:
     """`kappa0.25-ilo-he_normal-lambda0.5`."""
 
     kappa: float
-    objective: str  # sup, scl, ilo or lasso
+    objective: str  # of the catalog, or lasso
     l1: float | None = None  # β-LASSO's
     init: str = ""  # -he_normal; empty if it is the config's
     variant: str = ""  # -lambda0.5
@@ -149,8 +149,8 @@ class SupernetName:
 
 
 STRUCTURES = {"weight": "ratio", "unit": "units"}  # what is pruned, and how a cut of it begins
-SCORES = ("magnitude", "relative", "layerwise")  # by which weights are ranked
 MASKS = ("own", "shuffled", "random", "other_seed", "initial")  # where a mask comes from
+DEFAULT_SCORE, *OTHER_SCORES = SCORES
 
 
 @dataclass(frozen=True)
@@ -159,17 +159,17 @@ class CutName:
 
     ratio: float | None  # None: what survived
     structure: str = "weight"
-    score: str = "magnitude"
-    mask: str = "own"
+    score: str = DEFAULT_SCORE
+    mask: str = MASKS[0]
     options: str = ""  # -fresh-weight_decay0.1
 
     PATTERN = (
-        rf"(?:{'|'.join(STRUCTURES.values())})[0-9.]+(?:-(?:{'|'.join(SCORES[1:])}))?"
+        rf"(?:{'|'.join(STRUCTURES.values())})[0-9.]+(?:-(?:{'|'.join(OTHER_SCORES)}))?"
         rf"(?:-(?:{'|'.join(MASKS[1:])}))?|{SURVIVORS}"
     )
     PARTS = re.compile(
         rf"(?P<structure>{'|'.join(STRUCTURES.values())})(?P<ratio>[0-9.]+)"
-        rf"(?:-(?P<score>{'|'.join(SCORES[1:])}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?"
+        rf"(?:-(?P<score>{'|'.join(OTHER_SCORES)}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?"
         r"(?P<options>(?:-[a-z0-9_.]+)*)"
     )
 
@@ -184,7 +184,7 @@ class CutName:
         return cls(
             parse_value(found["ratio"]),
             structure,
-            found["score"] or SCORES[0],
+            found["score"] or DEFAULT_SCORE,
             found["mask"] or MASKS[0],
             found["options"],
         )
@@ -195,7 +195,7 @@ class CutName:
         if self.ratio is None:
             return SURVIVORS
         words = [STRUCTURES[self.structure] + value_text(self.ratio)]
-        words += [self.score] if self.score != SCORES[0] else []
+        words += [self.score] if self.score != DEFAULT_SCORE else []
         words += [self.mask] if self.mask != MASKS[0] else []
         return "-".join(words)
 

@@ -1,6 +1,6 @@
 """The JSON schema of the config, and its complaints in words (imported at every start: light).
 
-Beside a `pattern`, `form` says in words what it asks for.
+Beside a `pattern`, `form` says in words what it asks for; `catalog` stands for the names of one.
 """
 
 from __future__ import annotations
@@ -12,20 +12,42 @@ from pathlib import Path
 from typing import Any
 
 from iunet.errors import UserError, nearest
+from iunet.method.catalog import OBJECTIVES, SCHEDULES, SCORES
+from iunet.runs.names import INITS, MASKS, STRUCTURES
 from iunet.runs.settings import Config
 
 SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "config.schema.yaml"
+CATALOGS = {
+    "objectives": OBJECTIVES,
+    "scores": SCORES,
+    "schedules": SCHEDULES,
+    "masks": MASKS,
+    "structures": STRUCTURES,
+    "inits": INITS,
+}
 DEPTH, VALUES = 20, 100_000  # far beyond any config
 
 
 @functools.cache
 def read_schema() -> dict[str, Any]:
-    """The schema of the config."""
+    """The schema of the config, with the names of all catalogs filled in."""
     import yaml  # Snakemake's own, as is jsonschema
 
     # libyaml reads it ten times faster, where PyYAML was built with it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(SCHEMA.read_text(encoding="utf-8"), Loader=loader)
+    schema = yaml.load(SCHEMA.read_text(encoding="utf-8"), Loader=loader)
+    _fill_in(schema)
+    return schema
+
+
+def _fill_in(node: Any) -> None:
+    children = node if isinstance(node, list) else []
+    if isinstance(node, dict):
+        if "catalog" in node:
+            node["enum"] = list(CATALOGS[node.pop("catalog")])
+        children = node.values()
+    for child in children:
+        _fill_in(child)
 
 
 def required_keys() -> list[str]:

@@ -11,10 +11,12 @@ from typing import Any
 from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError
+from iunet.machine.resources import Epochs
+from iunet.method.catalog import LASSO, SCHEDULES, SCORES, module_of, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import (
     INITIAL,
-    LASSO,
+    WORDS,
     CutName,
     DenseName,
     SupernetName,
@@ -23,40 +25,62 @@ from iunet.runs.names import (
     parse_changes,
     parse_variant,
 )
+from iunet.training.schedule import schedule_of, usual_schedule
 
 Config = dict[str, Any]
+# Options that the paper's recipe does not have, each with the value that changes nothing. A setting
+# of that value stays out of a job's parameters, so that a new option repeats no job; the stage has
+# it as its default.
+OFF: dict[str, dict[str, Any]] = {
+    "network": {"shrink": 1},
+    "supernet": {"class_weights": "unweighted"},
+    "cut": {"structure": "weight", "score": "magnitude", "mask": "own"},
+    "finetune": {"class_weights": "unweighted", "reinit": "initial"},
+}
+
+
+def without_off(stage: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings without options that are off."""
+    off = OFF[stage]
+    return {key: value for key, value in settings.items() if key not in off or value != off[key]}
 
 
 # ---- defaults
 
 
-def class_weights(config: Config) -> str:
-    """As a path says it."""
-    return {"none": "unweighted"}.get(config["train"]["class_weights"], "balanced")
-
-
 def supernet_defaults(config: Config) -> dict[str, Any]:
     section = config["train"]["supernet"]
     optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
-    batch_size = config["train"]["batch_size"]
-    return {
+    return OFF["supernet"] | {
         "lambda": section["lambda"],
         "epochs": section["epochs"],
-        "batch_size": batch_size,
-        "class_weights": class_weights(config),
-    } | optimiser
+        **_shared_defaults(config),
+        **optimiser,
+    }
 
 
 def lasso_defaults(config: Config) -> dict[str, Any]:
     """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
     section = config["beta_lasso"]
-    return {
+    return OFF["supernet"] | {
         "beta": section["beta"],
         "epochs": config["train"]["supernet"]["epochs"],
-        "batch_size": config["train"]["batch_size"],
+        **_shared_defaults(config),
         "lr": section["optimiser"]["lr"],
-        "class_weights": class_weights(config),
     }
+
+
+def finetune_defaults(config: Config, kind: str) -> dict[str, Any]:
+    section = dict(config["train"][f"finetune_{kind}"])
+    optimiser = {k: v for k, v in section.pop("optimiser").items() if k != "name"}
+    section.setdefault("schedule", usual_schedule(section))
+    return OFF["finetune"] | section | _shared_defaults(config) | optimiser
+
+
+def _shared_defaults(config: Config) -> dict[str, Any]:
+    train = config["train"]
+    weights = WORDS["class_weights"][train["class_weights"]]
+    return {"batch_size": train["batch_size"], "class_weights": weights}
 
 
 def augment_defaults(config: Config, kind: str) -> dict[str, Any]:
@@ -66,15 +90,6 @@ def augment_defaults(config: Config, kind: str) -> dict[str, Any]:
         return dict(section)
     strengths = {k: v for k, v in section["color"].items() if k != "p"}
     return {**dict.fromkeys(section, True), **strengths}
-
-
-def finetune_defaults(config: Config, kind: str) -> dict[str, Any]:
-    section = dict(config["train"][f"finetune_{kind}"])
-    optimiser = section.pop("optimiser")
-    section["batch_size"] = config["train"]["batch_size"]
-    section["class_weights"] = class_weights(config)
-    section["reinit"] = "initial"  # the lottery ticket: θ† again
-    return {**section, **{k: v for k, v in optimiser.items() if k != "name"}}
 
 
 # ---- data
@@ -99,15 +114,16 @@ def network_kind(network: str) -> str:
 def network_settings(config: Config, network: str) -> dict[str, Any]:
     """The network's name and options, from its name in the path (`mlp_vis-alpha4`)."""
     name = base_network(network)
-    return {
-        "name": name,
-        "options": parse_variant(network_variant(network), config["networks"][name]),
-    }
+    options = parse_variant(network_variant(network), config["networks"][name])
+    return {"name": name, "options": without_off("network", options)}
 
 
 def init_settings(config: Config, initial: str) -> str:
     """How θ† is drawn: `he_normal` of `initial-he_normal`."""
     return initial.removeprefix(INITIAL).removeprefix("-") or config["init"]
+
+
+# ---- supernets
 
 
 def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
@@ -117,7 +133,7 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     lasso = name.objective == LASSO
     defaults = lasso_defaults(config) if lasso else supernet_defaults(config)
     changes = {k: v for k, v in parse_changes(name.variant).items() if k in defaults}
-    settings = {**defaults, **changes, **coordinates}
+    settings = without_off("supernet", {**defaults, **changes, **coordinates})
     if lasso:
         return {**settings, "l1": name.l1, "histograms": False}
     settings["weight"] = settings.pop("lambda")
@@ -125,15 +141,20 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     return settings
 
 
+def objective_module(point: Any) -> str:
+    """The file of a supernet's objective."""
+    return module_of(objective_entry(SupernetName.parse(point.supernet).objective).loss)
+
+
 def trains_decoder(supernet: str) -> bool:
-    """`scl` is of representations alone: its decoder stays as it was drawn."""
-    return SupernetName.parse(supernet).objective != "scl"
+    """Whether a supernet's objective trains its decoder, or leaves it as it was drawn."""
+    return objective_entry(SupernetName.parse(supernet).objective).trains_decoder
 
 
 def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
-    """`sup` and β-LASSO transform nothing, and do not depend on how others do."""
+    """The transforms of a supernet's training; None if its objective sees none."""
     name = SupernetName.parse(point.supernet)
-    if name.objective not in ("scl", "ilo"):
+    if objective_entry(name.objective).views < 2:
         return None
     kind = network_kind(point.network)
     section = augment_settings(config, point)
@@ -150,20 +171,23 @@ def augment_settings(config: Config, point: Any) -> dict[str, Any]:
     return config["augment"][network_kind(point.network)]
 
 
+# ---- masks
+
+
 def cut_settings(config: Config, point: Any) -> dict[str, Any]:
-    """The fields of iunet.method.pruning.Cut; a ratio of None is of what survived."""
+    """The fields of iunet.method.pruning.Cut; a ratio of None keeps what survived."""
     name = CutName.parse(point.cut)
-    return {
-        "ratio": name.ratio,
-        "structure": name.structure,
-        "score": name.score,
-        "mask": name.mask,
-        "seed": int(point.seed),
-    }
+    how = {key: getattr(name, key) for key in OFF["cut"]}
+    return {"ratio": name.ratio, **without_off("cut", how), "seed": int(point.seed)}
+
+
+def score_module(point: Any) -> str:
+    """The file of a cut's score."""
+    return module_of(SCORES[CutName.parse(point.cut).score].masks)
 
 
 def seed_of_mask(config: Config, point: Any) -> int:
-    """The seed whose supernet gives the mask: the next one of the config, if it is another's."""
+    """The seed of the supernet that gives the mask: of `other_seed` the next one of the config."""
     seed = int(point.seed)
     if CutName.parse(point.cut).mask != "other_seed":
         return seed
@@ -177,24 +201,47 @@ def seed_of_mask(config: Config, point: Any) -> int:
     return seeds[place % len(seeds)]
 
 
+# ---- fine-tunings
+
+
 def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
     """The fields of iunet.training.finetune.FinetuneSettings, of a subnetwork or dense network."""
     options = point.options if hasattr(point, "options") else DenseName.parse(point.dense).options
     return _recipe(config, point, options)
 
 
+def starts_trained(config: Config, point: Any) -> bool:
+    """Whether a fine-tuning starts from the trained supernet."""
+    return finetune_settings(config, point).get("reinit") == "trained"
+
+
 def decoder_settings(config: Config, point: Any) -> dict[str, Any]:
-    """Likewise, of the decoder trained on a frozen encoder: no path holds options of its own."""
+    """The same of a decoder on a frozen encoder: no path holds options of its own."""
     return _recipe(config, point, options="")
 
 
 def _recipe(config: Config, point: Any, options: str) -> dict[str, Any]:
     kind = network_kind(point.network)
+    recipe = parse_variant(options, finetune_defaults(config, kind))
+    if recipe["schedule"] == usual_schedule(recipe):
+        del recipe["schedule"]
     return {
-        **parse_variant(options, finetune_defaults(config, kind)),
+        **without_off("finetune", recipe),
         "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],
         "seed": int(point.seed),
     }
+
+
+def epochs_of(recipe: dict[str, Any]) -> Epochs:
+    """How long a fine-tuning takes, and how many members it has."""
+    schedule = schedule_of(recipe)
+    members = schedule.member_epochs(recipe.get("snapshot_ensemble", False))
+    return Epochs(schedule.epochs, recipe["batch_size"], len(members))
+
+
+def schedule_module(recipe: dict[str, Any]) -> str:
+    """The file of a fine-tuning's learning-rate schedule."""
+    return module_of(SCHEDULES[recipe.get("schedule") or usual_schedule(recipe)].make)
 
 
 def choice_metric(config: Config, point: Any) -> str:
@@ -206,9 +253,9 @@ def choice_metric(config: Config, point: Any) -> str:
 
 
 def learner_settings(config: Config, learner: str) -> dict[str, Any]:
-    """What a trial depends on; the budget and the threads are no part of it.
+    """What a trial depends on: all but the budget and the threads.
 
-    Class weights are, where they are not those of the learner's own paper.
+    Class weights are left out where they are those of the learner's own paper.
     """
     others = ("trials", "per", "minutes", "threads")  # the device lies elsewhere, in `devices`
     section = {k: v for k, v in config["tuning"][learner].items() if k not in others}

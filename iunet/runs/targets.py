@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
+from iunet.method.catalog import LASSO
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.runs.methods import config_with_row, resolve_row, row_of_path
-from iunet.runs.names import SupernetName, base_network
+from iunet.runs.methods import config_with_row, resolve_row
+from iunet.runs.names import (
+    WORDS,
+    CutName,
+    DenseName,
+    SupernetName,
+    base_network,
+    network_variant,
+    parse_changes,
+)
 from iunet.runs.schema import check_schema
-from iunet.runs.settings import Config, network_kind
+from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, without_off
 
 FORMS = {paths.TABLE: ("csv", "md", "tex", "html", "json"), paths.FIGURE: ("png", "pdf", "csv")}
 
 
 def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Iterable[str]]) -> None:
-    """Refuse a file below the folder of results that no rule makes, and name what is near it.
+    """Refuse a file below the folder of results that no rule makes, or of a run that cannot be.
 
     `words` are those of the command line; `shown` has the names of all tables and figures.
     """
@@ -30,17 +40,21 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
     }
     for word in words:
         inside = word.startswith(f"{bench.root}/") and not Path(word).exists()
-        if inside and Path(word).suffix and not _is_made(word, known):
-            raise UserError(explain_target(word, bench, shown))
+        if inside and Path(word).suffix:
+            wildcards = _wildcards_of(word)
+            if wildcards is None or any(
+                wildcards[key] not in names for key, names in known.items() if key in wildcards
+            ):
+                raise UserError(explain_target(word, bench, shown))
+            check_run(bench, wildcards)
 
 
-def _is_made(target: str, known: dict[str, Iterable[str]]) -> bool:
-    """Whether a rule makes a file of this form, with names that there are."""
+def _wildcards_of(target: str) -> dict[str, str] | None:
+    """The wildcards of a file, if a rule makes files of its form."""
     for template in (template for made in paths.OUTPUTS.values() for template in made):
         if found := paths.pattern(template).search(target):
-            named = found.groupdict()
-            return all(named[key] in names for key, names in known.items() if key in named)
-    return False
+            return found.groupdict()
+    return None
 
 
 def explain_target(target: str, bench: Benchmark, shown: dict[str, Iterable[str]]) -> str:
@@ -130,3 +144,37 @@ def check_seed(config: Config, seed: str, path: str) -> None:
     check_schema({**config, "seeds": [int(seed)]}, f"{path}: ")
     if str(int(seed)) != seed:
         raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before it.")
+
+
+def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict[str, Any]:
+    """The row of `methods` that a path would come from; `run` is a supernet's or dense's name."""
+    row: dict[str, Any] = {"network": parse_changes(network_variant(network))}
+    options: dict[str, Any] = {}
+    if run.startswith("dense"):
+        name = DenseName.parse(run)
+        row["recipe"] = "dense"
+        options = parse_changes(name.options)
+    else:
+        name = SupernetName.parse(run)
+        known = augment_defaults(config, network_kind(network))
+        changes = parse_changes(name.variant)
+        transforms = {key: changes.pop(key) for key in list(changes) if key in known}
+        row |= {"augment": transforms, "supernet": changes}
+        if name.objective == LASSO:
+            row["recipe"] = "beta_lasso"
+        else:
+            row |= {"kappa": name.kappa, "objective": name.objective, "prune": cut is not None}
+    if cut is not None:
+        parsed = CutName.parse(cut)
+        options = parse_changes(parsed.options)
+        row |= {} if parsed.ratio is None else {"ratios": [parsed.ratio]}
+        row |= without_off("cut", {key: getattr(parsed, key) for key in OFF["cut"]})
+    for place in (row.get("supernet", {}), options):
+        for key, words in WORDS.items():
+            if key in place:
+                word = place.pop(key)
+                row[key] = next(value for value, said in words.items() if said == word)
+    row["finetune"] = options
+    if name.init:
+        row["init"] = name.init.removeprefix("-")
+    return {key: value for key, value in row.items() if value != {}}

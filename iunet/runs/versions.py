@@ -35,6 +35,7 @@ PLUMBING = (
     "iunet.machine",
     "iunet.training.support",
     "iunet.networks.catalog",  # the file that builds a network is a parameter of its own
+    "iunet.method.catalog",  # so are the files of objectives, scores and schedules
     "iunet.baselines.catalog",
     "iunet.data.registry",
     "iunet.data.sizes",

@@ -34,7 +34,7 @@ from iunet.scoring.prediction import accuracy, mean_softmax
 from iunet.training.loop import Trained, Training, check_weights, train
 from iunet.training.members import on, split_members, write_members
 from iunet.training.optimiser import fused_sgd
-from iunet.training.schedule import Restarts
+from iunet.training.schedule import Schedule, schedule_of
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
@@ -47,7 +47,7 @@ FRESH = (
 
 @dataclass(frozen=True)
 class FinetuneSettings:
-    """A fine-tuning's hyperparameters; `cycles` of 0 means a constant rate for `epochs`."""
+    """A fine-tuning's hyperparameters; it has `epochs`, or `cycles`."""
 
     optimiser: str  # sgd or adamw
     lr: float
@@ -64,17 +64,10 @@ class FinetuneSettings:
     half_precision: bool = False
     class_weights: str = "unweighted"  # or balanced
     reinit: str = "initial"  # θ† again; or fresh initial weights, or trained ones
+    schedule: str = ""  # restarts with cycles, constant without, if none is named
 
-    def restarts(self) -> Restarts:
-        return Restarts(self.lr, self.first_cycle_epochs, self.cycle_factor, self.cycles)
-
-    def total_epochs(self) -> int:
-        return self.restarts().ends()[-1] if self.cycles else self.epochs
-
-    def snapshot_epochs(self) -> list[int]:
-        """The epochs after which a network becomes a member of the result."""
-        ensemble = self.snapshot_ensemble and self.cycles > 0
-        return self.restarts().ends() if ensemble else [self.total_epochs()]
+    def learning_rate(self) -> Schedule:
+        return schedule_of(vars(self))
 
 
 @dataclass
@@ -110,7 +103,8 @@ def fit_subnetwork(
         )
         return value, {"sup": value.detach()}
 
-    snapshots = settings.snapshot_epochs()
+    schedule = settings.learning_rate()
+    snapshots = schedule.member_epochs(settings.snapshot_ensemble)
 
     def keep(epoch: int) -> dict[str, Tensor]:
         if epoch + 1 not in snapshots:
@@ -122,14 +116,14 @@ def fit_subnetwork(
         run,
         network,
         make_optimiser(network, settings),
-        settings.total_epochs(),
+        schedule.epochs,
         settings.batch_size,
         len(train_part),
         loss,
         validate=None if valid is None else lambda: accuracy(network, inputs, valid),
         validate_every=data.validate_every,
         generators={"order": stream(settings.seed, "finetune/order", device)},
-        lr_at=settings.restarts().lr_at if settings.cycles else None,
+        lr_at=schedule.lr_at,
         masks=masks,
         keep=keep,
         scaler=torch.amp.GradScaler(device.type) if half else None,

@@ -1,14 +1,38 @@
-"""Cosine annealing with restarts."""
+"""Learning rates over time (entries of SCHEDULES in iunet/method/catalog.py name these functions).
+
+A recipe is a fine-tuning's settings: `lr`, and `epochs` or the keys of cycles. Standard library
+only, since Snakemake asks at every start how long a training takes.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from iunet.method.catalog import SCHEDULES, load
+
+Recipe = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a training takes, and its learning rate on the way."""
+
+    epochs: int
+    lr_at: Callable[[float], float] | None = None  # at an epoch with fraction; None: constant
+    cycle_ends: tuple[int, ...] = ()  # epochs after which a snapshot may be taken
+
+    def member_epochs(self, snapshot_ensemble: bool) -> list[int]:
+        """The epochs after which the network becomes a member of the result."""
+        ensemble = snapshot_ensemble and self.cycle_ends
+        return list(self.cycle_ends) if ensemble else [self.epochs]
 
 
 @dataclass(frozen=True)
 class Restarts:
-    """Cycles of a learning rate, each `cycle_factor` times as long as the one before."""
+    """Cosine annealing in cycles, each `cycle_factor` times as long as the one before."""
 
     lr: float
     first_cycle_epochs: int
@@ -31,3 +55,32 @@ class Restarts:
                 return self.lr / 2 * (1 + math.cos(math.pi * (epoch - start) / (end - start)))
             start = end
         return 0.0
+
+
+def constant(recipe: Recipe) -> Schedule:
+    return Schedule(total_epochs(recipe))
+
+
+def restarts(recipe: Recipe) -> Schedule:
+    cycles = _cycles(recipe)
+    return Schedule(cycles.ends()[-1], cycles.lr_at, tuple(cycles.ends()))
+
+
+def schedule_of(recipe: Recipe) -> Schedule:
+    """The schedule of a fine-tuning."""
+    return load(SCHEDULES[recipe.get("schedule") or usual_schedule(recipe)].make)(recipe)
+
+
+def usual_schedule(recipe: Recipe) -> str:
+    """The name of the schedule that a recipe means if it names none."""
+    return "restarts" if recipe.get("cycles") else "constant"
+
+
+def total_epochs(recipe: Recipe) -> int:
+    """The epochs of a recipe, whether it counts them or cycles."""
+    return _cycles(recipe).ends()[-1] if recipe.get("cycles") else recipe["epochs"]
+
+
+def _cycles(recipe: Recipe) -> Restarts:
+    keys = ("first_cycle_epochs", "cycle_factor", "cycles")
+    return Restarts(recipe.get("lr", 0.0), *(recipe[key] for key in keys))

@@ -1,4 +1,4 @@
-"""The supernet stage: θ†, scaled by κ (PIS) and trained with `sup`, `scl`, `ilo` or β-LASSO."""
+"""The supernet stage: θ†, scaled by κ (PIS) and trained with an objective or β-LASSO."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from iunet.artifacts import read_json, read_tensors, write_json, write_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
-from iunet.method.objectives import supernet_loss
+from iunet.method.catalog import LASSO, load, objective_entry
+from iunet.method.objectives import Batch
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.network import (
     Network,
@@ -42,7 +43,7 @@ class SupernetSettings:
     """A supernet's coordinates and hyperparameters."""
 
     kappa: float  # PIS multiplier
-    objective: str  # sup, scl, ilo or lasso
+    objective: str  # of the catalog, or lasso
     epochs: int
     batch_size: int
     lr: float
@@ -86,21 +87,21 @@ def fit_supernet(
     generators = {
         name: stream(settings.seed, f"supernet/{name}", device) for name in ("order", "g")
     }
-    lasso = settings.objective == "lasso"
+    lasso = settings.objective == LASSO
+    objective = load(objective_entry(settings.objective).loss)
     of_classes = class_weights(settings.class_weights, weighted, train_part, network)
 
     def loss(rows: Tensor):
         raw = train_part.raw[rows]
-        return supernet_loss(
-            network,
+        batch = Batch(
             inputs.prepare(raw),
             train_part.labels[rows],
             lambda: inputs.transformed(raw, generators["g"]),
-            "sup" if lasso else settings.objective,
             settings.weight,
             of_classes,
             weighted.of_samples(rows),
         )
+        return objective(network, batch)
 
     def keep(epoch: int) -> dict[str, Tensor]:
         if not settings.histograms and epoch + 1 < settings.epochs:
@@ -181,7 +182,7 @@ def train_supernet(
 
 
 def make_optimiser(network: Network, settings: SupernetSettings) -> torch.optim.Optimizer:
-    if settings.objective == "lasso":
+    if settings.objective == LASSO:
         encoder = encoder_weights(network).values()
         return BetaLasso(
             network.parameters(), encoder, lr=settings.lr, l1=settings.l1, beta=settings.beta

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from iunet.page.config_keys import SCHEMA, description_of, document, keys_of
+from iunet.page.config_keys import description_of, document, keys_of
+from iunet.runs.schema import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def schema() -> dict:
-    return yaml.safe_load(SCHEMA.read_text())
+    return read_schema()
 
 
 @pytest.fixture(scope="module")

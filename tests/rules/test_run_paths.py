@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
+from configs import benchmark, merged
 
-from iunet.data.registry import read_registry
 from iunet.errors import UserError
 from iunet.runs.targets import check_run_path
 
-ROOT = Path(__file__).resolve().parents[2]
-REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
-CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+BENCH = benchmark(merged())
 
 
 def check(path: str) -> None:
     """`wine/mlp_tab/kappa1-sup/seed0` or `…/ratio8`, as below results/runs/."""
     dataset, network, run, seed, *cut = path.split("/")
-    point = {"network": network, "run": run, "seed": seed.removeprefix("seed")}
-    point["cut"] = cut[0] if cut else None
-    check_run_path(CONFIG, REGISTRY[dataset], point)
+    cut = cut[0] if cut else None
+    seed = seed.removeprefix("seed")
+    check_run_path(BENCH.config, BENCH.registry[dataset], network, seed, run, cut)
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,15 @@ from iunet.method.pruning import (
     Cut,
     magnitude_masks,
     prune,
-    relative_weights,
     shuffled_masks,
     unit_masks,
 )
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.networks.shapes import shrunk_widths
 from iunet.runs import settings
-from iunet.runs.methods import resolve_row, row_of_path
+from iunet.runs.methods import resolve_row
 from iunet.runs.names import CutName
+from iunet.runs.targets import row_of_path
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -105,9 +105,9 @@ def test_the_relative_score_does_not_see_the_scale_of_layers():
     assert all(np.array_equal(one[name], other[name]) for name in NAMES)
     plain = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
     assert kept(plain)[2] == 0 and kept(one)[2] > 0
-    expected = {name: TRAINED[name] / INITIAL[name].std() for name in NAMES}
-    found = relative_weights(TRAINED, INITIAL, NAMES)
-    assert all(np.array_equal(found[name], expected[name]) for name in NAMES)
+    divided = {name: TRAINED[name] / INITIAL[name].std() for name in NAMES}
+    expected = magnitude_masks(divided, NAMES, 4)
+    assert all(np.array_equal(one[name], expected[name]) for name in NAMES)
 
 
 def test_the_layerwise_score_keeps_the_same_share_of_every_layer():

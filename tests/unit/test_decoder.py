@@ -92,11 +92,12 @@ def test_it_is_the_whole_network_with_the_encoder_frozen(data, supernet, setting
         optimiser = torch.optim.AdamW(weights, lr=0.01, weight_decay=0.01)
     order = stream(0, "finetune/order", CPU)
     members = []
-    for epoch in range(settings.total_epochs()):
+    schedule = settings.learning_rate()
+    for epoch in range(schedule.epochs):
         rows_of_epoch = list(batches(len(data.train), 16, order))
         for i, rows in enumerate(rows_of_epoch):
             if settings is ADAMW:
-                rate = settings.restarts().lr_at(epoch + i / len(rows_of_epoch))
+                rate = schedule.lr_at(epoch + i / len(rows_of_epoch))
                 optimiser.param_groups[0]["lr"] = rate
             optimiser.zero_grad()
             loss = nn.functional.cross_entropy(
@@ -104,7 +105,7 @@ def test_it_is_the_whole_network_with_the_encoder_frozen(data, supernet, setting
             )
             loss.backward()
             optimiser.step()
-        if epoch + 1 in settings.snapshot_epochs():
+        if epoch + 1 in schedule.member_epochs(settings.snapshot_ensemble):
             members.append({k: t.clone() for k, t in state_tensors(network.decoder).items()})
     for ours, slow in zip(fitted.members, members, strict=True):
         for name, tensor in slow.items():
@@ -133,4 +134,4 @@ def test_its_recipe_is_that_of_fine_tuning(request):
 
     decoder = run_settings.decoder_settings(config, Point)
     assert decoder == run_settings.finetune_settings(config, Point)
-    assert FinetuneSettings(**decoder).total_epochs() == 100
+    assert FinetuneSettings(**decoder).learning_rate().epochs == 100

@@ -17,14 +17,16 @@ from iunet.data.sizes import Data, data_size
 from iunet.errors import UserError
 from iunet.evaluation.sizes import sizes
 from iunet.machine import gpu_slot, resources
+from iunet.machine.resources import Epochs
+from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 IMAGES = Data(40_000, 10_000, 10_000, 3 * 32**2, 10, 32)
-ILO = {"epochs": 100, "batch_size": 128, "objective": "ilo"}
-TABULAR = {"first_cycle_epochs": 15, "cycle_factor": 2, "cycles": 3, "batch_size": 128}
+SUP, ILO = OBJECTIVES["sup"], OBJECTIVES["ilo"]
+LONG = Epochs(100, 128)
 
 
 # ---- sizes
@@ -78,14 +80,14 @@ def test_a_split_is_read_where_there_is_one(tmp_path):
 def test_costs_grow_with_what_they_depend_on():
     size = network_entry("mlp_vis").size({"alpha": 8}, IMAGES)
     small = network_entry("mlp_vis").size({"alpha": 2}, IMAGES)
-    one = resources.supernet_cost(IMAGES, size, ILO, "cpu")
-    assert one.seconds > resources.supernet_cost(IMAGES, small, ILO, "cpu").seconds
-    assert one.mem_mb > resources.supernet_cost(IMAGES, small, ILO, "cpu").mem_mb
-    half = resources.supernet_cost(IMAGES, size, ILO | {"epochs": 50}, "cpu")
+    one = resources.supernet_cost(IMAGES, size, LONG, ILO, "cpu")
+    narrow = resources.supernet_cost(IMAGES, small, LONG, ILO, "cpu")
+    assert one.seconds > narrow.seconds and one.mem_mb > narrow.mem_mb
+    half = resources.supernet_cost(IMAGES, size, Epochs(50, 128), ILO, "cpu")
     assert one.seconds == pytest.approx(2 * half.seconds, rel=0.01)
-    sup = resources.supernet_cost(IMAGES, size, ILO | {"objective": "sup"}, "cpu")
+    sup = resources.supernet_cost(IMAGES, size, LONG, SUP, "cpu")
     assert 1.5 < one.seconds / sup.seconds < 2.5
-    assert resources.supernet_cost(IMAGES, size, ILO, "cuda").seconds < one.seconds / 20
+    assert resources.supernet_cost(IMAGES, size, LONG, ILO, "cuda").seconds < one.seconds / 20
     members = [resources.evaluate_cost(IMAGES, size, n, "cpu").seconds for n in (1, 4)]
     assert members[1] > members[0]
 
@@ -116,8 +118,7 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
     seconds = time.monotonic() - began
     data = Data(100, 40, 40, 5, 3)
     size = network_entry("mlp_tab").size({"width": 16, "depth": 2}, data)
-    settings = {"epochs": 200, "batch_size": 16, "objective": "ilo"}
-    cost = resources.supernet_cost(data, size, settings, "cpu")
+    cost = resources.supernet_cost(data, size, Epochs(200, 16), ILO, "cpu")
     assert float(output.stdout.split()[-1]) < resources.asked_mem_mb(cost, 1)
     assert seconds < 60 * resources.asked_minutes(cost)
 
@@ -134,10 +135,10 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
 def test_size_decides_how_jobs_are_grouped(tmp_path, dataset, network, options, device, expected):
     data = data_size(REGISTRY[dataset], str(tmp_path))
     size = network_entry(network).size(options, data)
-    finetune = TABULAR if network == "mlp_tab" else {"epochs": 100, "batch_size": 128}
+    finetune = Epochs(105, 128, 3) if network == "mlp_tab" else LONG
     costs = (
-        resources.supernet_cost(data, size, ILO, device),
-        resources.finetune_cost(data, size, finetune, device),
+        resources.supernet_cost(data, size, LONG, ILO, device),
+        resources.finetune_cost(data, size, finetune, SUP, device),
     )
     assert resources.size_class(*costs) == expected
 

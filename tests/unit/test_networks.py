@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from iunet.errors import UserError
-from iunet.method.objectives import supernet_loss
+from iunet.method.objectives import Batch, invariance, supervised
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.batchnorm import two_views
 from iunet.networks.network import (
@@ -125,7 +125,7 @@ def test_resnet18_is_torchvisions():
 
 
 @pytest.mark.parametrize("name", ["cnn", "resnet18"])
-@pytest.mark.parametrize("objective", ["sup", "ilo"])
+@pytest.mark.parametrize("objective", [supervised, invariance])
 def test_channels_last_is_only_a_layout(name, objective, monkeypatch):
     """The same loss, gradients and statistics as without; every stored tensor as without."""
     spec, results = SPECS[name], []
@@ -136,7 +136,7 @@ def test_channels_last_is_only_a_layout(name, objective, monkeypatch):
         network = initialise(spec, "torch_default", 0).double().train()
         convolution = next(m for m in network.modules() if isinstance(m, nn.Conv2d))
         convolution.register_forward_hook(lambda _, inputs, out: layouts.append(out.stride(1)))
-        loss, _ = supernet_loss(network, x, labels, lambda: x.flip(-1), objective, 1.0)
+        loss, _ = objective(network, Batch(x, labels, lambda: x.flip(-1)))
         loss.backward()
         gradients = {f"{key} gradient": p.grad for key, p in network.named_parameters()}
         results.append({"loss": loss.detach(), **network.state_dict(), **gradients})
@@ -212,8 +212,8 @@ def test_two_views_are_two_forwards(name):
 def test_ilo_without_weight_is_sup():
     networks = [initialise(SPECS["mlp_tab"], "torch_default", 0).train() for _ in range(2)]
     x, labels = example(SPECS["mlp_tab"], 8), torch.arange(8) % 4
-    for network, objective in zip(networks, ("sup", "ilo"), strict=True):
-        loss, _ = supernet_loss(network, x, labels, lambda: torch.randn_like(x), objective, 0.0)
+    for network, objective in zip(networks, (supervised, invariance), strict=True):
+        loss, _ = objective(network, Batch(x, labels, lambda: torch.randn_like(x), 0.0))
         loss.backward()
     for a, b in zip(*(network.parameters() for network in networks), strict=True):
         assert torch.allclose(a.grad, b.grad, atol=1e-7)

@@ -9,7 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iunet.method.objectives import nce_loss, supernet_loss, supervised_loss
+from iunet.method.catalog import OBJECTIVES, load
+from iunet.method.objectives import Batch, nce_loss, supervised, supervised_loss
 from iunet.networks.network import NetworkSpec, initialise
 
 
@@ -71,7 +72,7 @@ def test_objectives(objective, parts):
     )
     x, labels = torch.randn(10, 4), torch.arange(10) % 3
     x_g = torch.randn(10, 4)
-    loss, found = supernet_loss(network, x, labels, lambda: x_g, objective, 0.5)
+    loss, found = load(OBJECTIVES[objective].loss)(network, Batch(x, labels, lambda: x_g, 0.5))
     assert set(found) == parts
     h = network.encoder(x)
     sup = supervised_loss(network.decoder(h), labels)
@@ -84,7 +85,7 @@ def test_sup_makes_no_transform():
     network = initialise(
         NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2}), "torch_default", 0
     )
-    supernet_loss(network, torch.randn(4, 4), torch.arange(4) % 3, pytest.fail, "sup", 1.0)
+    supervised(network, Batch(torch.randn(4, 4), torch.arange(4) % 3, pytest.fail))
 
 
 def test_sample_weights_are_those_of_the_mean():

@@ -17,6 +17,7 @@ from iunet.data.sizes import Data, data_size
 from iunet.errors import UserError
 from iunet.machine import resources, speeds
 from iunet.machine.resources import kernels
+from iunet.method.catalog import LASSO, OBJECTIVES, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.training import loop
@@ -65,7 +66,7 @@ def operations_of_a_step(monkeypatch, objective: str, depth: int, words: int) ->
     return counts[1]  # the first sets up the optimiser
 
 
-@pytest.mark.parametrize("objective", resources.KERNELS)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, LASSO])
 @pytest.mark.parametrize("depth", [3, 9])
 def test_kernels_of_a_step_are_counted_right(monkeypatch, objective, depth):
     """A table of numbers has the fewest, one with words some more; the estimate lies between."""
@@ -74,7 +75,7 @@ def test_kernels_of_a_step_are_counted_right(monkeypatch, objective, depth):
         few, many = few - 3 * depth, many - 3 * depth
     size = network_entry("mlp_tab").size({"width": 8, "depth": depth}, Data(24, 0, 0, 10, 3))
     assert size.layers == depth + 1
-    assert few - 1 <= kernels(size.layers, objective) <= many
+    assert few - 1 <= kernels(size.layers, objective_entry(objective)) <= many
 
 
 def test_a_small_network_costs_its_launches_on_a_gpu():
@@ -82,10 +83,10 @@ def test_a_small_network_costs_its_launches_on_a_gpu():
     small, deep = (
         network_entry("mlp_tab").size({"width": 8, "depth": depth}, data) for depth in (4, 9)
     )
-    sup, ilo = ({"epochs": 100, "batch_size": 128, "objective": o} for o in ("sup", "ilo"))
+    epochs, start_s = resources.Epochs(100, 128), speeds.KNOWN["cuda"].start_s
     costs = [
-        resources.supernet_cost(data, size, settings, "cuda").seconds - speeds.KNOWN["cuda"].start_s
-        for size, settings in ((small, sup), (deep, sup), (deep, ilo))
+        resources.supernet_cost(data, size, epochs, OBJECTIVES[name], "cuda").seconds - start_s
+        for size, name in ((small, "sup"), (deep, "sup"), (deep, "ilo"))
     ]
     assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
 

@@ -210,12 +210,13 @@ def test_dense_network_has_no_mask(toy):
 
 def test_cosine_with_restarts_is_torchs():
     settings = FinetuneSettings(**FINETUNE | {"first_cycle_epochs": 15})
-    assert settings.restarts().ends() == [15, 45, 105] and settings.total_epochs() == 105
+    schedule = settings.learning_rate()
+    assert schedule.cycle_ends == (15, 45, 105) and schedule.epochs == 105
     optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=settings.lr)
     reference = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, 15, T_mult=2)
     for step in range(4 * 105):
         reference.step(step / 4)
-        ours = settings.restarts().lr_at(step / 4)
+        ours = schedule.lr_at(step / 4)
         assert ours == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-12)
 
 
@@ -316,7 +317,7 @@ def test_a_bad_checkpoint_is_refused_by_name(toy, caplog, damage):
     content = {"truncated": path.read_bytes()[:-100], "rubbish": b"x" * 1000, "empty": b""}
     path.write_bytes(content.get(damage, path.read_bytes()))
     folder = toy.supernet("again")
-    reason = "is of another run (settings differ)" if damage == "foreign" else "is damaged"
+    reason = "belongs to a different run (settings differ)" if damage == "foreign" else "is damaged"
     assert any(str(path) in m and reason in m and "afresh" in m for m in caplog.messages)
     assert result(folder) == whole
 

@@ -21,7 +21,7 @@ rule download_table:
     params:
         *code("download_table"),
         **job_params("download_table"),
-        declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
+        declared_at=lambda wildcards, input: BENCH.registry[wildcards.dataset].declared_at,
     message:
         "Downloading the table {wildcards.dataset}"
     script:
@@ -48,7 +48,7 @@ rule download_images:
     params:
         *code("download_images"),
         **job_params("download_images"),
-        declared_at=lambda wildcards, input: REGISTRY[wildcards.dataset].declared_at,
+        declared_at=lambda wildcards, input: BENCH.registry[wildcards.dataset].declared_at,
     message:
         "Downloading the images {wildcards.dataset}"
     script:
