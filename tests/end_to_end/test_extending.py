@@ -37,7 +37,8 @@ def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
         "NETWORKS = {\n" + textwrap.indent(block("A network", 1), "    "),
     )
     (project.path / "iunet" / "tables" / "widths.py").write_text(block("A table", 0))
-    project.edit("iunet/tables/catalog.py", '    "cost",\n', '    "cost",\n    "widths",\n')
+    cost = '    "cost": BEYOND,\n'
+    project.edit("iunet/tables/catalog.py", cost, f'{cost}    "widths": BEYOND,\n')
     overlay = project.path / "config" / "test.yaml"
     text = overlay.read_text().replace("networks:\n", "networks:\n  toy: {units: 8}\n", 1)
     text = text.replace(
