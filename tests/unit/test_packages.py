@@ -16,7 +16,7 @@ from iunet.runs.versions import imports_of
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "iunet").rglob("*.py"))
 # The command, the report on a plan, what the terminal shows, and configs as Snakemake merges them.
-SNAKEMAKES_SIDE = {"cli.py", "cost.py", "terminal/handler.py", "study/overlays.py"}
+SNAKEMAKES_SIDE = {"cli.py", "cost.py", "terminal/handler.py", "runs/overlays.py"}
 
 
 def room(module: str) -> str:
