@@ -15,15 +15,14 @@ from typing import Any
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
 from iunet.paper import official_rows, paper_table
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.ask import EVIDENCE, Ask
+from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.scores import About
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
-TITLE = "What table 7 of the paper measures"
-GROUP = EVIDENCE
-
+TITLE = "The metric of the paper's table 7"
 PAPER_SEEDS = 3
 HALF = 0.0005 + 1e-9  # the paper gives 3 decimals
 FEW = 1000  # beyond that many test rows, most values of 3 decimals are some k/n by chance
@@ -31,31 +30,19 @@ FEW = 1000  # beyond that many test rows, most values of 3 decimals are some k/n
 
 @dataclass
 class TestSplit:
-    """What is known of a data set's test split: candidates, if only the paper's table 9 is."""
+    """What the paper's table 9 tells of a data set's test split: candidates."""
 
     dataset: str
     sizes: list[int]
     majority: dict[int, list[int]]  # rows of the majority class, by size
     equal_classes: bool
     n_classes: int | None  # none if the paper does not tell
-    source: str  # split, or table 9
+    source: str
 
 
-def split_facts(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, TestSplit]:
-    """Per data set of the paper: from our split if it is the whole set, else from its table 9."""
-    facts = {}
-    for row in paper_table(9):
-        split = (splits or {}).get(row["dataset"])
-        whole = split is not None and not split.get("provenance", {}).get("subset")
-        facts[row["dataset"]] = _from_split(split) if whole else _from_paper(row)
-    return facts
-
-
-def _from_split(split: dict[str, Any]) -> TestSplit:
-    counts = [entry["test"] for entry in split["classes"]]
-    n = sum(counts)
-    equal = len(set(counts)) == 1
-    return TestSplit(split["dataset"], [n], {n: [max(counts)]}, equal, len(counts), "split")
+def split_facts() -> dict[str, TestSplit]:
+    """Per data set of the paper, from its table 9."""
+    return {row["dataset"]: _from_paper(row) for row in paper_table(9)}
 
 
 def _from_paper(row: dict[str, str]) -> TestSplit:
@@ -139,9 +126,9 @@ def _is_fraction(value: float, n: int) -> bool:
     return abs(100 * round(value * n / 100) / n - value) <= HALF
 
 
-def metric_problem(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+def metric_problem() -> dict[str, Any]:
     """The evidence as JSON: the cells, and the counts of both families of columns."""
-    facts = split_facts(splits)
+    facts = split_facts()
     majority, attainable = majority_cells(facts), attainable_cells(facts)
     counts = {}
     for name, family in families().items():
@@ -179,17 +166,14 @@ def _summary(counts: dict[str, dict[str, int]]) -> str:
     )
 
 
-def asks(bench: Benchmark) -> Ask:
-    return Ask()
+def request(bench: Benchmark) -> Request:
+    """No run: it is about the paper's own numbers."""
+    return Request()
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return metric_problem_document()
-
-
-def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> TableDocument:
+def build(results: Results | None, context: Context) -> TableDocument:
     """The evidence as a table: one row per telling cell of the paper."""
-    evidence = metric_problem(splits)
+    evidence = metric_problem()
     rows, cells = [], {}
     for cell in evidence["majority"]:
         said = f"majority rate {cell['rows']}/{cell['n']}"
@@ -203,8 +187,6 @@ def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> 
         near = round(cell["value"] * n / 100)
         _add(rows, cells, "equal", cell, said, f"nearest {near}/{n} = {100 * near / n:.3f}")
     return TableDocument(
-        id="metric_problem",
-        title="The metric of the paper's table 7",
         caption=evidence["summary"],
         row_header=["Dataset", "Method"],
         rows=rows,
@@ -214,8 +196,6 @@ def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> 
             Column("beside", "Beside"),
             Column("source", "Test split from"),
         ],
-        metrics=[VALUE],
-        default_metric=VALUE,
         cells=cells,
         best_along="none",
     )

@@ -48,7 +48,9 @@ def test_science_does_not_know_snakemake():
             assert not any(name.split(".")[0] == "snakemake" for name in names), path
 
 
-@pytest.mark.parametrize("package", ["runs", "tables", "figures.catalog", "networks.catalog"])
+@pytest.mark.parametrize(
+    "package", ["runs", "results", "tables", "figures.catalog", "networks.catalog"]
+)
 def test_what_every_start_imports_is_light(package):
     heavy = "{'torch', 'pandas', 'numpy', 'sklearn', 'pyarrow', 'matplotlib', 'scipy', 'jinja2'}"
     folder = ROOT / "iunet" / package.replace(".", "/")

@@ -26,7 +26,7 @@ from iunet.runs.names import (
     variant_text,
 )
 from iunet.runs.settings import finetune_defaults, network_settings, supernet_defaults
-from iunet.tables.catalog import table_attribute
+from iunet.tables.catalog import fixed_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -271,7 +271,7 @@ def test_changes_of_a_row_stand_where_their_defaults_are():
 
 def test_the_paper_trains_each_supernet_once():
     """All tables and figures together ask for these of mlp_vis, whatever is cut from them."""
-    planned = all_cells(CONFIG, REGISTRY, table_attribute("PAIRS"))
+    planned = all_cells(CONFIG, REGISTRY, fixed_pairs())
     supernets = {
         supernet
         for cell in planned
