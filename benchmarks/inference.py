@@ -22,12 +22,11 @@ import numpy as np
 import torch
 
 from iunet.data.load import load_part, make_inputs
-from iunet.deploy.compact import dense_bytes, write_compact
 from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
-from iunet.deploy.model import PrunedModel, read_run
-from iunet.deploy.timing import BATCHES, milliseconds
+from iunet.deploy.model import PrunedModel, read_run, write_model
+from iunet.deploy.report import BATCHES, dense_bytes, milliseconds
 
 DENSE = ("torch, dense", "onnxruntime, dense")
 
@@ -62,12 +61,12 @@ def measure(folder: Path, repeats: int) -> None:
     times = milliseconds(forms, inputs, repeats)
     with tempfile.TemporaryDirectory() as temporary:
         compact = Path(temporary, "model")
-        write_compact(compact, folded)
+        write_model(compact, model)
         size = dense_bytes(folded) / compact.stat().st_size
     alive = without_dead_units(folded.layers)
     densities = ", ".join(f"{layer.mask.mean():.2f}" for layer in alive[:-1])
     units = ", ".join(str(len(layer.mask)) for layer in alive[:-1])
-    print(f"\n{folder}: {folded.n_members} members; compact file 1/{size:.2f} of dense")
+    print(f"\n{folder}: {folded.n_members} members; model file 1/{size:.2f} of dense")
     print(f"  units left {units}; densities {densities}")
     header = "".join(f"{f'ms at {batch}':>12}{'ratio':>8}" for batch in BATCHES)
     print(f"  {'':28}{header}  largest difference")

@@ -1,7 +1,7 @@
-"""The same ensemble without use of its sparsity: the reference, and the rivals of fast prediction.
+"""Prediction that makes no use of sparsity: the reference, and what fast prediction is compared to.
 
-Rivals take the network's inputs and return probabilities, as `FastModel` does. BatchNorm is folded
-in them too, so that they are the fastest dense forms.
+The dense forms take the network's inputs and return probabilities, as `FastModel` does. BatchNorm
+is folded in them too, so that they are the fastest of their kind.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from iunet.deploy.folded import FoldedModel, Layer, empty_network
+from iunet.deploy.folded import FoldedModel, Layer
 from iunet.deploy.model import PrunedModel
 from iunet.networks.network import NetworkSpec
 
@@ -22,15 +22,10 @@ Predict = Callable[[np.ndarray], np.ndarray]
 @torch.no_grad()
 def reference_probabilities(model: PrunedModel, inputs: np.ndarray) -> np.ndarray:
     """The mean softmax of the members as they were trained, BatchNorm and all."""
-    spec = NetworkSpec(**model.network)
-    network = empty_network(model.network).eval()
-    x = torch.from_numpy(inputs).reshape(len(inputs), *spec.input_shape())
-    total = torch.zeros(len(inputs), spec.n_classes)
-    for member in model.members:
-        state = {name: torch.as_tensor(array) for name, array in member.items()}
-        network.load_state_dict(state, assign=True)
-        total += network(x).softmax(dim=1)
-    return (total / len(model.members)).numpy()
+    shape = NetworkSpec(**model.network).input_shape()
+    x = torch.from_numpy(inputs).reshape(len(inputs), *shape)
+    softmaxes = [network(x).softmax(dim=1) for network in model.networks()]
+    return (sum(softmaxes) / len(softmaxes)).numpy()
 
 
 def dense_torch(model: FoldedModel) -> Predict:
@@ -45,7 +40,7 @@ def dense_torch(model: FoldedModel) -> Predict:
     @torch.no_grad()
     def probabilities(inputs: np.ndarray) -> np.ndarray:
         x = torch.from_numpy(inputs)
-        total = torch.zeros(len(x), len(model.classes))
+        total = torch.zeros(len(x), len(model.model.classes))
         for layers in members:
             h = x
             for weights, biases in layers[:-1]:

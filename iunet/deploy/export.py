@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from iunet.artifacts import write_json, write_text
-from iunet.deploy.compact import write_compact
 from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel, in_label_order
+from iunet.deploy.model import PrunedModel, in_label_order, write_model
 from iunet.deploy.onnx import build_onnx, write_onnx
 from iunet.deploy.report import report_on, report_text
 from iunet.errors import UserError, one_line
@@ -18,7 +17,7 @@ FILES = {"compact": "model.safetensors", "onnx": "model.onnx"}
 
 
 def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> dict[str, Any]:
-    """Write the compact file, ONNX and the report (JSON and Markdown); what the report says.
+    """Write the model file, ONNX and the report (JSON and Markdown); returns the report.
 
     The probabilities of both stand in the sorted order of the labels, as scikit-learn's `classes_`.
     `repeats`: calls of each form whose latency is measured.
@@ -31,9 +30,9 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     built = build_onnx(folded)  # refuses what cannot be exported, before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_compact(files["compact"], folded)
+        write_model(files["compact"], model)
         write_onnx(files["onnx"], built)
-        report = report_on(model, folded, files, repeats)
+        report = report_on(folded, files, repeats)
         write_json(folder / "report.json", report, files=files.values())
         write_text(folder / "report.md", report_text(report))
     except BaseException as error:

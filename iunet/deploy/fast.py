@@ -11,12 +11,14 @@ import importlib.util
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from iunet.deploy.folded import FoldedModel, Layer, without_dead_units
+from iunet.deploy.folded import FoldedModel, Layer, fold, without_dead_units
+from iunet.deploy.model import read_model
 from iunet.errors import UserError
 
 MOSTLY = 0.25  # from this density on a layer is faster if it is computed as a whole
@@ -45,12 +47,14 @@ class FastModel:
             raise UserError(
                 f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."
             )
-        self.n_inputs, self.n_classes, self.n_members = (
-            model.n_inputs,
-            len(model.classes),
-            model.n_members,
-        )
+        self.n_inputs, self.n_members = model.n_inputs, model.n_members
+        self.n_classes = len(model.model.classes)
         self.prepared = PREPARED[self.kernels](without_dead_units(model.layers))
+
+    @classmethod
+    def load(cls, path: str | Path, kernels: str | None = None) -> FastModel:
+        """From `model.safetensors` of an export, with its order of the labels."""
+        return cls(fold(read_model(path)[0]), kernels)
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
         """The mean softmax over the members, [rows, classes], of inputs [rows, n_inputs]."""

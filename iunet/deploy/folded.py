@@ -7,15 +7,12 @@ the same mask, which is therefore stored once; their weights differ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from iunet.deploy.model import PrunedModel
+from iunet.deploy.model import PrunedModel, empty_network
 from iunet.errors import UserError
-
-if TYPE_CHECKING:
-    from iunet.networks.network import Network
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,9 @@ class Layer:
 
 @dataclass(frozen=True)
 class FoldedModel:
-    """What prediction needs: the way in, the layers (the decoder is the last), the labels."""
+    """A model, and its layers as they predict; the decoder is the last."""
 
-    preprocessing: dict[str, Any]
-    network: dict[str, Any]
-    classes: list[Any]
-    origin: dict[str, Any]
+    model: PrunedModel
     layers: list[Layer]
 
     @property
@@ -58,15 +52,15 @@ class FoldedModel:
 
 def fold(model: PrunedModel) -> FoldedModel:
     """The same function with BatchNorm, in eval mode, inside the layer before it."""
-    layers = []
+    layers, states = [], model.states()
     for weight, norm, eps in fully_connected(model.network):
-        states = [_folded_weights(member, weight, norm, eps) for member in model.members]
+        folded = [_folded_weights(state, weight, norm, eps) for state in states]
         mask = model.masks.get(weight)
         if mask is None:
-            mask = np.ones(states[0][0].shape, bool)
-        kept = np.stack([weights[mask] for weights, _ in states])
-        layers.append(Layer(mask, kept, np.stack([bias for _, bias in states])))
-    return FoldedModel(model.preprocessing, model.network, model.classes, model.origin, layers)
+            mask = np.ones(folded[0][0].shape, bool)
+        kept = np.stack([weights[mask] for weights, _ in folded])
+        layers.append(Layer(mask, kept, np.stack([bias for _, bias in folded])))
+    return FoldedModel(model, layers)
 
 
 def fully_connected(network: dict[str, Any]) -> list[tuple[str, str | None, float]]:
@@ -90,16 +84,6 @@ def fully_connected(network: dict[str, Any]) -> list[tuple[str, str | None, floa
         )
     layers = [(f"encoder.{t[0][0]}.weight", f"encoder.{t[1][0]}", t[1][1].eps) for t in triples]
     return [*layers, ("decoder.weight", None, 0.0)]
-
-
-def empty_network(network: dict[str, Any]) -> Network:
-    """The network without memory for its weights: no random number is drawn for them."""
-    import torch
-
-    from iunet.networks.network import NetworkSpec, build_network
-
-    with torch.device("meta"):
-        return build_network(NetworkSpec(**network))
 
 
 def _folded_weights(

@@ -1,20 +1,40 @@
-"""A trained, pruned network as it is shipped: all that prediction needs, and nothing of training.
+"""A trained, pruned network as it is shipped, and the one file in which it is saved.
 
-model = read_run("results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8")
+    model = read_run("results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8")
+    write_model("model.safetensors", model)
+
+The file is an artifact (iunet/artifacts.py): the kept weights of every member, one bit per weight
+for the mask that they share, everything else as JSON in its header, all under checksums. Reading it
+parses numbers and JSON, and executes nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from iunet.artifacts import read_arrays, read_json, read_provenance
-from iunet.errors import UserError
+from iunet import __version__
+from iunet.artifacts import (
+    AGAIN,
+    read_arrays,
+    read_arrays_and_metadata,
+    read_json,
+    read_provenance,
+    write_arrays,
+)
+from iunet.errors import UserError, one_line
+from iunet.method.masks import expand_weights, pack_masks, read_masks, unpack_masks
 from iunet.runs import paths
 from iunet.runs.names import CutName, DenseName, SupernetName
+
+if TYPE_CHECKING:
+    from iunet.networks.network import Network
+
+Arrays = dict[str, np.ndarray]
+FORMAT, VERSION = "iunet model", 1
 
 
 @dataclass(frozen=True)
@@ -23,10 +43,45 @@ class PrunedModel:
 
     preprocessing: dict[str, Any]  # of a split's preprocessing.json, with its `kind`
     network: dict[str, Any]  # of a NetworkSpec: name, n_classes, n_inputs, options, …
-    members: list[dict[str, np.ndarray]]  # the whole state, pruned weights as zeros
-    masks: dict[str, np.ndarray]  # by weight, True is kept; {} if nothing is pruned
-    classes: list[Any]  # labels in the order of the network's outputs: text, whole numbers, bools
-    origin: dict[str, Any] = field(default_factory=dict)  # whose it is, for people: a run, a fit
+    members: list[Arrays]  # of pruned layers only what is kept
+    masks: Arrays  # by weight, True is kept; {} if nothing is pruned
+    classes: list[Any]  # labels in the order of the network's outputs: text, numbers, bools
+    origin: dict[str, Any] = field(default_factory=dict)  # the run or fit it is of, for people
+
+    def states(self) -> list[Arrays]:
+        """All weights of each member, the pruned ones as zeros."""
+        return [expand_weights(member, self.masks) for member in self.members]
+
+    def networks(self) -> list[Network]:
+        """A network for each member, ready to predict."""
+        import torch
+
+        networks = []
+        for state in self.states():
+            network = empty_network(self.network)
+            tensors = {name: torch.from_numpy(array) for name, array in state.items()}
+            network.load_state_dict(tensors, assign=True)
+            networks.append(network.eval())
+        return networks
+
+    def sizes(self) -> dict[str, Any]:
+        """Parameters and operations, dense and pruned."""
+        from iunet.evaluation.sizes import sizes
+        from iunet.networks.network import NetworkSpec
+
+        kept = {name: int(mask.sum()) for name, mask in self.masks.items()}
+        spec = NetworkSpec(**self.network)
+        return sizes(empty_network(self.network), spec, kept, len(self.members))
+
+
+def empty_network(network: dict[str, Any]) -> Network:
+    """A network without memory for its weights: no random number is drawn for them."""
+    import torch
+
+    from iunet.networks.network import NetworkSpec, build_network
+
+    with torch.device("meta"):
+        return build_network(NetworkSpec(**network))
 
 
 def in_label_order(model: PrunedModel) -> PrunedModel:
@@ -38,6 +93,74 @@ def in_label_order(model: PrunedModel) -> PrunedModel:
         for member in model.members
     ]
     return replace(model, members=members, classes=[model.classes[i] for i in order])
+
+
+# ---- the file
+
+
+def write_model(
+    path: str | Path, model: PrunedModel, classifier: dict[str, Any] | None = None
+) -> None:
+    """Write a model; `classifier` is what a fitted IUNetClassifier knows beside it."""
+    arrays = {f"mask/{name}": bits for name, bits in pack_masks(model.masks).items()}
+    for i, member in enumerate(model.members):
+        arrays |= {f"{i}/{name}": array for name, array in member.items()}
+    content = {
+        "preprocessing": model.preprocessing,
+        "network": model.network,
+        "shapes": {name: list(mask.shape) for name, mask in model.masks.items()},
+        "classes": model.classes,
+        "origin": model.origin,
+    }
+    about = {"format": FORMAT, "version": VERSION, "model": content, "classifier": classifier}
+    try:
+        write_arrays(path, arrays, **about)
+    except OSError as error:
+        raise UserError(f"The model cannot be written to {path} ({one_line(error)}).") from error
+
+
+def read_model(path: str | Path) -> tuple[PrunedModel, dict[str, Any] | None]:
+    """The model of a file, and what a classifier knew beside it; a damaged file is refused."""
+    if not Path(path).is_file():
+        raise UserError(f"{path} is no saved model: there is no such file.")
+    try:
+        arrays, about = read_arrays_and_metadata(path)
+    except UserError as error:  # it speaks of artifacts of the workflow
+        text = str(error).replace(AGAIN, "If it was a model, get it again from where it was made.")
+        raise UserError(text) from error
+    if about.get("format") != FORMAT or set(about) != {"format", "version", "model", "classifier"}:
+        raise UserError(f"{path} is no saved model: its header does not say so.")
+    if about["version"] != VERSION:
+        raise UserError(
+            f"{path} has version {about['version']} of the format, but iunet {__version__} reads "
+            f"version {VERSION}. Use the iunet that wrote it, or save the model again."
+        )
+    try:
+        return _model_of(arrays, about["model"]), about["classifier"]
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise UserError(
+            f"{path} is no saved model: its parts do not fit together ({one_line(error)})."
+        ) from error
+
+
+def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
+    from iunet.training.members import split_members
+
+    bits = {k.removeprefix("mask/"): a for k, a in arrays.items() if k.startswith("mask/")}
+    members = split_members({k: a for k, a in arrays.items() if not k.startswith("mask/")})
+    masks = unpack_masks(bits, content["shapes"])
+    about = {name: content[name] for name in ("preprocessing", "network", "classes", "origin")}
+    model = PrunedModel(members=members, masks=masks, **about)
+    expected = {k: tuple(v.shape) for k, v in empty_network(model.network).state_dict().items()}
+    for state in model.states():
+        if {name: array.shape for name, array in state.items()} != expected:
+            raise ValueError("the weights are not those of the network")
+    if len(model.classes) != model.network["n_classes"]:
+        raise ValueError("there is not a label for every output")
+    return model
+
+
+# ---- runs of the workflow
 
 
 def read_run(folder: str | Path) -> PrunedModel:
@@ -94,7 +217,6 @@ class _Run:
 
 
 def _read(run: _Run) -> PrunedModel:
-    from iunet.method.masks import expand_weights, read_masks
     from iunet.training.members import split_members
 
     files = [run.weights, paths.INITIAL_REPORT, paths.PREPROCESSING, paths.SPLIT_REPORT]
@@ -113,7 +235,7 @@ def _read(run: _Run) -> PrunedModel:
     return PrunedModel(
         preprocessing=read_json(run.path(paths.PREPROCESSING)),
         network=read_json(run.path(paths.INITIAL_REPORT))["network"],
-        members=[expand_weights(member, masks) for member in split_members(stored)],
+        members=split_members(stored),
         masks=masks,
         classes=[entry["name"] for entry in split["classes"]],
         origin={key: value for key, value in sorted(run.values.items()) if value},
@@ -122,11 +244,12 @@ def _read(run: _Run) -> PrunedModel:
 
 def _refuse_foreign(run: _Run, path: str) -> None:
     """A file that was copied from another run would fit, and predict nonsense."""
-    said = read_provenance(path) or {}
-    for key, value in said.get("wildcards", {}).items():
+    provenance = read_provenance(path) or {}
+    for key, value in provenance.get("wildcards", {}).items():
         if run.values.get(key, value) != value:
             raise UserError(
-                f"{path} is of another run: {key}: expected '{run.values[key]}', found '{value}'. "
+                f"{path} belongs to a different run: {key} is '{value}', not "
+                f"'{run.values[key]}'. "
                 "Delete it and run the workflow again to make it anew."
             )
 

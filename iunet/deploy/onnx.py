@@ -40,7 +40,8 @@ def write_onnx(path: str | Path, built: onnx.ModelProto) -> None:
 
 def build_onnx(model: FoldedModel) -> onnx.ModelProto:
     graph = _Graph(model, without_dead_units(model.layers))
-    inputs = graph.images() if model.preprocessing["kind"] == "vision" else graph.table()
+    is_vision = model.model.preprocessing["kind"] == "vision"
+    inputs = graph.images() if is_vision else graph.table()
     return graph.finish(graph.members(inputs))
 
 
@@ -97,7 +98,7 @@ class _Graph:
                 "Export to ONNX needs the package onnx: install iunet-bench with its extra "
                 "`export`, as in pip install 'iunet-bench[export]'."
             ) from None
-        self.onnx, self.model, self.layers = onnx, model, layers
+        self.onnx, self.model, self.layers = onnx, model.model, layers
         self.nodes, self.constants, self.inputs = [], [], []
         self.missing = None
         self.prefix = "/"
@@ -169,7 +170,7 @@ class _Graph:
     # ---- from there to probabilities and label
 
     def members(self, inputs: str) -> str:
-        softmaxes = [self._member(inputs, m) for m in range(self.model.n_members)]
+        softmaxes = [self._member(inputs, m) for m in range(len(self.model.members))]
         return self.node("Mean", softmaxes, "mean")
 
     def _member(self, h: str, member: int) -> str:

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from iunet.deploy.compact import dense_bytes
-from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilities
+from iunet.deploy.dense import Predict, dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import FoldedModel, empty_network, without_dead_units
-from iunet.deploy.model import PrunedModel
+from iunet.deploy.folded import FoldedModel, without_dead_units
 from iunet.deploy.onnx import described_inputs, missing_text
-from iunet.deploy.timing import BATCHES, milliseconds
 from iunet.escape import markdown_text
-from iunet.evaluation.sizes import sizes
-from iunet.networks.network import NetworkSpec
+from iunet.evaluation.latency import one_thread
 
+BATCHES = (1, 256)  # rows of the calls that are timed
+BUDGET_S = 3.0  # for one batch size; a large network is called less often
+FEWEST = 5  # calls, whatever they take
 SHOWN = 20  # levels of a column in the Markdown
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
 
 
-def report_on(
-    model: PrunedModel, folded: FoldedModel, files: dict[str, Path], repeats: int
-) -> dict[str, Any]:
-    """`files`: the compact file as `compact`, the ONNX file as `onnx`."""
+def report_on(folded: FoldedModel, files: dict[str, Path], repeats: int) -> dict[str, Any]:
+    """The report as JSON; `files`: the model file as `compact`, the ONNX file as `onnx`."""
+    model = folded.model
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(max(BATCHES), folded.n_inputs)).astype(np.float32)
     forms = latency_forms(folded)
@@ -37,7 +37,7 @@ def report_on(
         "made_from": model.origin,
         "network": model.network,
         "classes": model.classes,
-        "sizes": _sizes(model),
+        "sizes": model.sizes(),
         "bytes": {
             "dense": dense_bytes(folded),
             **{name: path.stat().st_size for name, path in files.items()},
@@ -75,10 +75,43 @@ def speedups(report: dict[str, Any]) -> dict[str, float]:
     return ratios
 
 
-def _sizes(model: PrunedModel) -> dict[str, Any]:
-    kept = {name: int(mask.sum()) for name, mask in model.masks.items()}
-    network, spec = empty_network(model.network), NetworkSpec(**model.network)
-    return sizes(network, spec, kept, len(model.members))
+def dense_bytes(folded: FoldedModel) -> int:
+    """Bytes of the same members stored dense in float32, BatchNorm folded in."""
+    numbers = sum(layer.mask.size + len(layer.mask) for layer in folded.layers)
+    return 4 * numbers * folded.n_members
+
+
+# ---- latency
+
+
+def milliseconds(
+    forms: dict[str, Predict], inputs: np.ndarray, repeats: int = 30
+) -> dict[int, dict[str, float]]:
+    """Median milliseconds of a call by batch size and form; `inputs` has rows for the largest.
+
+    The thread's own CPU time is counted, and the forms take turns, so that other programs on the
+    machine disturb little, and all forms alike.
+    """
+    with one_thread():
+        return {batch: _in_turns(forms, inputs[:batch], repeats) for batch in BATCHES}
+
+
+def _in_turns(forms: dict[str, Predict], inputs: np.ndarray, repeats: int) -> dict[str, float]:
+    samples: dict[str, list[float]] = {form: [] for form in forms}
+    for predict in forms.values():  # compiles, and fills the caches
+        predict(inputs)
+    start = time.thread_time()
+    for done in range(repeats):
+        if done >= FEWEST and time.thread_time() - start > BUDGET_S:
+            break
+        for form, predict in forms.items():
+            before = time.thread_time()
+            predict(inputs)
+            samples[form].append(1000 * (time.thread_time() - before))
+    return {form: median(values) for form, values in samples.items()}
+
+
+# ---- for people
 
 
 def report_text(report: dict[str, Any]) -> str:

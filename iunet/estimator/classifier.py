@@ -11,7 +11,6 @@ import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     check_random_state,
@@ -23,17 +22,21 @@ from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_prepro
 from iunet.data.table import clean_features
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError
-from iunet.estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from iunet.estimator.columns import array_names, columns_kept_if_refused, conform, to_frame
-from iunet.estimator.ensemble import Ensemble
-from iunet.estimator.fitting import Subnetwork, fit_rows, recipe_of
 from iunet.estimator.kinds import categorical_columns, warn_of_identifiers
-from iunet.estimator.messages import ROWS, of_the_classifier
 from iunet.estimator.parameters import check_parameters, weights_of
-from iunet.estimator.rows import float32_weights, labels_of, outputs_of, rows_part
+from iunet.estimator.rows import (
+    ROWS,
+    as_data_errors,
+    checked_weights,
+    float32_weights,
+    labels_of,
+    outputs_of,
+    rows_part,
+)
 from iunet.estimator.session import borrowed_torch
+from iunet.estimator.stages import History, fit_rows, predict_rows, recipe_of, row_consistency
 from iunet.method.connections import cut_off_at, used_inputs
-from iunet.method.masks import expand_weights
 from iunet.training.weights import LossWeights
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ def _seed(random_state) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class IUNetClassifier(ClassifierMixin, BaseEstimator):
     """A pruned network that keeps the invariances of its data (IUNET), for tables.
 
     A wide network is trained so that rows stay close to corrupted copies of themselves (ILO), from
@@ -69,9 +72,6 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     standardised, with the median for what is missing. Categories become one-hot groups: missing is
     a level of its own if it occurs in fit, and a level that fit never had is no level. New rows are
     read as the kinds that were fitted. Images and regression are out of its scope.
-
-    Callbacks of scikit-learn 1.9 and later (`set_callbacks(ProgressBar())`) hear of both trainings
-    and every epoch, also through `GridSearchCV`; they cannot stop a fit.
 
     Fits in several threads of a process take turns, since torch's settings are the process's; use
     processes for more at once (joblib's default).
@@ -214,11 +214,10 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "_members")
+        return hasattr(self, "_model")
 
     # ---- fit
 
-    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Train on the rows of X and their labels y.
 
@@ -233,18 +232,18 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     f"y has only one class ({classes.tolist()}): there is nothing to classify."
                 )
             seed = _seed(self.random_state)
-            torch_settings = (self.device, self.n_threads, bool(self.verbose))
-            with of_the_classifier():
+            with as_data_errors():
                 fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
                 warn_of_identifiers(fitted, len(frame))
-                with borrowed_torch(*torch_settings) as device, fit_task(self, X, y):
+                preprocessing = self._described(fitted)
+                with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
                     weighted = self._weights(classes, sample_weight, device)
                     part = Part(part.raw.to(device), part.labels.to(device))
-                    preprocessing = {"kind": "tabular", **fitted.to_json()}
+                    in_order = classes[np.argsort(outputs_of(classes))].tolist()
                     recipe = recipe_of(self, seed)
-                    subnetwork = fit_rows(part, preprocessing, len(classes), recipe, weighted)
-        self.classes_, self.seed_ = classes, seed
-        self._take(preprocessing, subnetwork)
+                    model, history = fit_rows(part, preprocessing, in_order, recipe, weighted)
+        self.classes_ = classes
+        self._take(model, history)
         self._warn_if_disconnected()
         return self
 
@@ -256,7 +255,7 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_consistent_length(frame, labels)
         if sample_weight is None:
             return frame, labels, None
-        sample_weight = _check_sample_weight(sample_weight, frame, ensure_non_negative=True)
+        sample_weight = checked_weights(sample_weight, len(frame))
         kept = sample_weight > 0
         return frame[kept], labels[kept], sample_weight[kept]
 
@@ -267,6 +266,14 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         every = np.arange(len(frame))
         fitted = fit_preprocessing(ROWS, table, every, self.max_categories)
         return fitted, rows_part(*apply_preprocessing(fitted, table, every), codes)
+
+    def _described(self, fitted: Preprocessing) -> dict[str, Any]:
+        """The preprocessing as a model holds it, with the columns of fit."""
+        columns = {"columns": self._columns(), "named": hasattr(self, "feature_names_in_")}
+        return {"kind": "tabular", **fitted.to_json(), **columns}
+
+    def _columns(self) -> list[str]:
+        return list(getattr(self, "feature_names_in_", array_names(self.n_features_in_)))
 
     def _weights(self, classes, sample_weight, device) -> LossWeights:
         of_classes = of_samples = None
@@ -279,24 +286,17 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     # ---- what was fitted
 
-    def _take(self, preprocessing: dict[str, Any], subnetwork: Subnetwork) -> None:
+    def _take(self, model: PrunedModel, history: History) -> None:
         """Take up what a fit came to, or what was saved of one."""
-        self.masks_, self.history_ = subnetwork.masks, subnetwork.history
-        self.sizes_ = subnetwork.sizes
-        self._preprocessing, self._network = preprocessing, subnetwork.network
-        self._members = subnetwork.members
-        self._ensemble = self._build()
+        self._model, self.history_ = model, history
+        self._networks = model.networks()
+        self.masks_, self.sizes_, self.seed_ = model.masks, model.sizes(), model.origin["seed"]
         used = used_inputs(self.masks_)
-        groups = [g for g in preprocessing["groups"] if not used[g["start"] : g["stop"]].any()]
-        unused = {*preprocessing["dropped"], *(group["column"] for group in groups)}
-        names = getattr(self, "feature_names_in_", array_names(self.n_features_in_))
-        self.unused_features_ = np.array([n for n in names if n in unused], dtype=object)
-
-    def _build(self) -> Ensemble:
-        return Ensemble(self._network, self._preprocessing, self._expanded())
-
-    def _expanded(self) -> list[dict[str, np.ndarray]]:
-        return [expand_weights(member, self.masks_) for member in self._members]
+        groups = model.preprocessing["groups"]
+        unused = {g["column"] for g in groups if not used[g["start"] : g["stop"]].any()}
+        unused |= set(model.preprocessing["dropped"])
+        names = [name for name in self._columns() if name in unused]
+        self.unused_features_ = np.array(names, dtype=object)
 
     def _warn_if_disconnected(self) -> None:
         if layer := cut_off_at(self.masks_):
@@ -305,27 +305,27 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"'{layer}' ({int(self.masks_[layer].sum())} of {self.masks_[layer].size} weights "
                 "kept), so it predicts the same for every row. Lower `ratio` or `kappa`.",
                 DisconnectedWarning,
-                stacklevel=4,  # of the caller of fit, which scikit-learn wraps
+                stacklevel=3,  # the caller of fit
             )
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {key: value for key, value in state.items() if key != "_ensemble"}
+        return {key: value for key, value in state.items() if key != "_networks"}
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        if "_members" in state:
-            self._ensemble = self._build()
+        if "_model" in state:
+            self._networks = self._model.networks()
 
     # ---- predict
 
     def predict_proba(self, X):
         """The probability of every class for every row, as float32 [rows, classes]."""
         check_is_fitted(self)
-        numeric, codes = self._rows(X)
+        rows = self._rows(X)
         with borrowed_torch(self.device, self.n_threads) as device:
-            probabilities = self._ensemble.probabilities(rows_part(numeric, codes), device)
-        return probabilities[:, outputs_of(self.classes_)]
+            found = predict_rows(self._networks, self._model.preprocessing, rows, device)
+        return found[:, outputs_of(self.classes_)]
 
     def predict(self, X):
         """The most probable class of every row."""
@@ -341,47 +341,50 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         the same, too), and Cohen's kappa.
         """
         check_is_fitted(self)
-        part = rows_part(*self._rows(X))
-        donors = part if reference is None else rows_part(*self._rows(reference))
-        augment = {"corruption": self.corruption}
+        rows = self._rows(X)
+        donors = rows if reference is None else self._rows(reference)
+        augment, seed = {"corruption": self.corruption}, _seed(random_state)
+        model = self._networks, self._model.preprocessing
         with borrowed_torch(self.device, self.n_threads) as device:
-            return self._ensemble.consistency(part, donors, augment, _seed(random_state), device)
+            return row_consistency(*model, rows, donors, augment, seed, device)
 
-    def _rows(self, X) -> tuple[np.ndarray, np.ndarray]:
+    def _rows(self, X) -> Part:
         """New rows, as the fitted preprocessing makes them."""
         frame = to_frame(self, X, reset=False)
-        fitted = Preprocessing.from_json(self._preprocessing)
-        with of_the_classifier():
-            return apply_preprocessing(fitted, conform(frame, fitted), np.arange(len(frame)))
+        fitted = Preprocessing.from_json(self._model.preprocessing)
+        with as_data_errors():
+            table = conform(frame, fitted)
+            return rows_part(*apply_preprocessing(fitted, table, np.arange(len(frame))))
 
     # ---- files and pictures
 
-    def save(self, folder: str | Path) -> None:
-        """Write the model into a folder: JSON and safetensors with checksums, no pickle.
+    def save(self, path: str | Path) -> None:
+        """Write the model into a file: safetensors with a JSON header and checksums, no pickle.
 
         It holds the parameters, the levels and statistics of the columns, and the kept weights; no
         rows.
         """
-        from iunet.estimator.persistence import save_model
+        from iunet.estimator.persistence import save_classifier
 
         check_is_fitted(self)
-        save_model(self, folder)
+        save_classifier(self, path)
 
     @classmethod
-    def load(cls, folder: str | Path) -> IUNetClassifier:
+    def load(cls, path: str | Path) -> IUNetClassifier:
         """A model that `save` wrote. Loading executes nothing of what is read."""
-        from iunet.estimator.persistence import load_model
+        from iunet.estimator.persistence import load_classifier
 
-        return load_model(cls, folder)
+        return load_classifier(cls, path)
 
     def export(self, folder: str | Path) -> dict[str, Any]:
-        """Write a compact file, ONNX and a report for other programs; what the report says.
+        """Write a model file, ONNX and a report for other programs; returns the report.
 
         Needs the extra `export` (pip install 'iunet-bench[export]').
         """
         from iunet.deploy.export import export_model
 
-        return export_model(self._model(), folder)
+        check_is_fitted(self)
+        return export_model(self._model, folder)
 
     def fast(self) -> FastClassifier:
         """The fitted model for fast prediction on a CPU, with the weights that are kept only.
@@ -389,11 +392,10 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         With the extra `fast` (pip install 'iunet-bench[fast]') by numba's kernels, otherwise by
         torch's sparse matrices. Its probabilities agree with `predict_proba` to 1e-5.
         """
-        from iunet.deploy.folded import fold
-        from iunet.deploy.model import in_label_order
         from iunet.estimator.fast import FastClassifier
 
-        return FastClassifier(fold(in_label_order(self._model())))
+        check_is_fitted(self)
+        return FastClassifier(self._model)
 
     def plot_history(self, ax=None):
         """The losses of both trainings over the epochs (matplotlib)."""
@@ -407,19 +409,4 @@ class IUNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         from iunet.estimator.plots import plot_mask
 
         check_is_fitted(self)
-        return plot_mask(self.masks_, layer, self._preprocessing["groups"], ax)
-
-    def _model(self) -> PrunedModel:
-        """As it is shipped."""
-        check_is_fitted(self)
-        in_order = self.classes_[np.argsort(outputs_of(self.classes_))]
-        named = hasattr(self, "feature_names_in_")
-        names = self.feature_names_in_ if named else array_names(self.n_features_in_)
-        return PrunedModel(
-            preprocessing=self._preprocessing | {"columns": list(names), "named": named},
-            network=self._network,
-            members=self._expanded(),
-            masks=self.masks_,
-            classes=in_order.tolist(),
-            origin={"fit": type(self).__name__, "seed": self.seed_},
-        )
+        return plot_mask(self.masks_, layer, self._model.preprocessing["groups"], ax)

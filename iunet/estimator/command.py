@@ -95,7 +95,7 @@ def _add_fit(commands) -> None:
     )
     fit.add_argument("data", type=Path, help="CSV, TSV or Parquet file with a header")
     fit.add_argument("--target", required=True, help="the column to predict")
-    fit.add_argument("--out", required=True, type=Path, help="folder of the model")
+    fit.add_argument("--out", required=True, type=Path, help="file of the model")
     fit.add_argument(
         "--categorical",
         nargs="+",
@@ -142,7 +142,7 @@ def _add_predict(commands) -> None:
         "names, whatever their order; those that the model does not know are ignored.",
         epilog="Example: iunet predict model new.csv --out predictions.csv",
     )
-    predict.add_argument("model", type=Path, help="folder that `iunet fit` wrote")
+    predict.add_argument("model", type=Path, help="file that `iunet fit` wrote")
     predict.add_argument("data", type=Path, help="CSV, TSV or Parquet file")
     predict.add_argument("--out", type=Path, help="CSV to write (otherwise it is printed)")
     predict.add_argument(
@@ -155,13 +155,13 @@ def _add_export(commands) -> None:
     export = commands.add_parser(
         "export",
         help="write a model, or a run of the workflow, as files to ship",
-        description="Write a compact file, ONNX from raw columns to probabilities, and a report on "
+        description="Write a model file, ONNX from raw columns to probabilities, and a report on "
         "sizes and latency. Needs the extra `export`: pip install 'iunet-bench[export]'.",
         epilog="Example: iunet export results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8 "
         "--to shipped",
     )
     export.add_argument(
-        "source", type=Path, help="folder that `iunet fit` wrote, or of a run of the workflow"
+        "source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow"
     )
     export.add_argument("--to", required=True, type=Path, help="folder to write")
     export.set_defaults(run=run_export)
@@ -174,10 +174,9 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.own_table import check_own_table
     from iunet.data.table import RawTable, clean_table
     from iunet.estimator.classifier import IUNetClassifier
-    from iunet.estimator.persistence import check_folder, saved_labels
-    from iunet.estimator.rows import labels_of
+    from iunet.estimator.persistence import check_path
 
-    check_folder(arguments.out)  # now, not after the training
+    check_path(arguments.out)  # now, not after the training
     frame = read_file(arguments.data)
     for name in arguments.leave_out:
         if name not in frame.columns:
@@ -190,7 +189,6 @@ def run_fit(arguments: argparse.Namespace) -> None:
     raw = check_own_table(arguments.data.name, raw)
     clean = clean_table(arguments.data.name, raw)
     labels = raw.frame[arguments.target]
-    saved_labels(labels_of(labels))
     kinds = [column["kind"] for column in clean.columns]
     say(
         f"{len(raw.frame)} rows, {kinds.count('numeric')} columns of numbers, "
@@ -257,14 +255,10 @@ def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.Da
 
 
 def run_export(arguments: argparse.Namespace) -> None:
-    from iunet.deploy.model import read_run
-    from iunet.estimator.classifier import IUNetClassifier
-    from iunet.estimator.persistence import is_model
+    from iunet.deploy.model import read_model, read_run
 
-    if is_model(arguments.source):
-        model = IUNetClassifier.load(arguments.source)._model()
-    else:
-        model = read_run(arguments.source)
+    source = arguments.source
+    model = read_model(source)[0] if source.is_file() else read_run(source)
     try:
         from iunet.deploy.export import export_model
         from iunet.deploy.report import report_text
@@ -276,7 +270,7 @@ def run_export(arguments: argparse.Namespace) -> None:
 
 
 def categories_of(model: IUNetClassifier) -> list[str]:
-    return [column["name"] for column in model._preprocessing["categorical"]]
+    return [column["name"] for column in model._model.preprocessing["categorical"]]
 
 
 def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Fast prediction from raw rows: of a fitted classifier, or of the compact file of an export."""
+"""Fast prediction from raw rows, with a fitted classifier or a model file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 import scipy.sparse
 
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, one_hot
-from iunet.deploy.compact import read_compact
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import FoldedModel
+from iunet.deploy.folded import fold
+from iunet.deploy.model import PrunedModel, in_label_order, read_model
 from iunet.errors import DataError, UserError, nearest
 from iunet.estimator.columns import (
     array_frame,
@@ -22,7 +22,7 @@ from iunet.estimator.columns import (
     of_plain_types,
     refuse_equal_names,
 )
-from iunet.estimator.messages import of_the_classifier
+from iunet.estimator.rows import as_data_errors
 
 
 class FastClassifier:
@@ -32,29 +32,30 @@ class FastClassifier:
     A model that was fitted on an array knows its columns by their places.
     """
 
-    def __init__(self, model: FoldedModel, kernels: str | None = None):
+    def __init__(self, model: PrunedModel, kernels: str | None = None):
         if model.preprocessing["kind"] != "tabular":
             raise UserError(
                 f"The network {model.network['name']} takes images, not rows of a table: use "
-                "FastModel(read_compact(path)).probabilities with its inputs."
+                "iunet.deploy.fast.FastModel.load(path).probabilities with its inputs."
             )
+        model = in_label_order(model)
         self.classes_ = np.array(model.classes)
         self._fitted = Preprocessing.from_json(model.preprocessing)
         # All columns of the fit, also unused ones; a run of the workflow does not tell them.
         self._columns: list[str] | None = model.preprocessing.get("columns")
         self._named: bool = model.preprocessing.get("named", True)
-        self._network = FastModel(model, kernels)
+        self._network = FastModel(fold(model), kernels)
 
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastClassifier:
-        """From `model.safetensors` of an export; a damaged file is refused, nothing is executed."""
-        return cls(read_compact(path), kernels)
+        """From a file that `save` or `export` wrote; it is checked, and nothing of it executed."""
+        return cls(read_model(path)[0], kernels)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every row, as float32 [rows, classes]."""
         frame = self._frame(X)
         table = conform(frame, self._fitted)
-        with of_the_classifier():
+        with as_data_errors():
             numeric, codes = apply_preprocessing(self._fitted, table, np.arange(len(frame)))
         return self._network.probabilities(one_hot(self._fitted, numeric, codes))
 

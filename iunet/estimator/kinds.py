@@ -16,7 +16,7 @@ from iunet.errors import DataError, nearest
 from iunet.estimator.columns import refuse_unhashable
 
 SHOWN = 5  # columns in a warning
-CALLER_OF_FIT = 7  # counted from `_warn`; scikit-learn wraps fit
+CALLER_OF_FIT = 6  # counted from `_warn`
 
 
 def categorical_columns(frame: pd.DataFrame, chosen: Any) -> list[str]:
@@ -115,5 +115,5 @@ def warn_of_identifiers(fitted: Preprocessing, n_rows: int) -> None:
                 f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
                 "has. The model keeps the text of each of them, also in its files: leave the "
                 "column out.",
-                stacklevel=4,
+                stacklevel=3,
             )

@@ -1,23 +1,38 @@
-"""Labels and preprocessed rows as the stages take them."""
+"""Labels, weights and preprocessed rows as the stages take them."""
 
 from __future__ import annotations
 
+import contextlib
+import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_array, check_non_negative, column_or_1d
 
 from iunet.data.load import Part, table_part
 from iunet.data.table import encode_levels
-from iunet.errors import DataError
+from iunet.errors import DataError, UserError
 
+ROWS = "X"  # what the workflow's functions take for the data set's name
 LEAST_WEIGHT = 2.0**-90  # sums and products of smaller ones may be 0 in float32
 
 
+@contextlib.contextmanager
+def as_data_errors() -> Iterator[None]:
+    """Inside, the workflow's `UserError` is a `DataError` that names no data set and no split."""
+    try:
+        yield
+    except UserError as error:
+        text = str(error).removeprefix(f"Data set '{ROWS}': ").replace("the train split", "the fit")
+        raise DataError(text[:1].upper() + text[1:]) from error
+
+
 def labels_of(y: Any) -> np.ndarray:
+    """The labels as an array of text, numbers or booleans."""
     if isinstance(y, pd.Series) and hasattr(y.dtype, "numpy_dtype") and y.notna().all():
         y = y.to_numpy(dtype=y.dtype.numpy_dtype)  # scikit-learn would make floats of Int64
     try:
@@ -47,6 +62,20 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
         f"y holds labels of type {' and '.join(kinds)}, with which a model could not be saved: use "
         "text, numbers of 64 bits or booleans, all of one type."
     )
+
+
+def checked_weights(weights: Any, n_rows: int) -> np.ndarray:
+    """The parameter `sample_weight`: a number for each row, or one for all."""
+    if isinstance(weights, numbers.Number):
+        weights = np.full(n_rows, weights)
+    name = {"input_name": "sample_weight"}
+    weights = check_array(weights, ensure_2d=False, dtype=[np.float64, np.float32], **name)
+    if weights.shape != (n_rows,):
+        raise DataError(f"sample_weight has the shape {weights.shape}, not ({n_rows},).")
+    if not weights.any():
+        raise DataError("All weights in sample_weight are zero: no row is left.")
+    check_non_negative(weights, "`sample_weight`")
+    return weights
 
 
 def outputs_of(classes: np.ndarray) -> np.ndarray:

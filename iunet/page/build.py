@@ -1,7 +1,7 @@
-"""The report page: a bundle and the template of reports/page/ become one HTML file.
+"""The report page: tables, figures and facts of a run become one HTML file.
 
 Everything is inside the file (style, script, figures, the tables' data), so it opens offline; a
-content security policy forbids every request. The same bundle gives the same bytes.
+content security policy forbids every request. The same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 import zlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +21,22 @@ import yaml
 from markupsafe import Markup
 from PIL import Image
 
-from iunet.artifacts import write_text
+from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES
-from iunet.page.bundle import Bundle, Figure, bundle_from
-from iunet.page.claims import claims_view
 from iunet.page.decisions import read_decisions
-from iunet.page.documents import (
+from iunet.page.facts import RunFacts, collect_facts
+from iunet.page.notice import notice
+from iunet.page.tables import (
+    CLASSES,
     Document,
     agreement,
     cells,
-    expected_to_agree,
-    is_papers,
-    judged_by_spread,
+    expected_agreement,
     missing_reason,
+    table_view,
 )
-from iunet.page.findings import headline_findings
-from iunet.page.view import CLASSES, table_view
-from iunet.tables.ask import BEYOND, OWN, PAPER, SEARCHES
+from iunet.tables.ask import BEYOND, CLAIMS, EVIDENCE, OWN, PAPER, SEARCHES
 from iunet.tables.catalog import TABLES, table_module
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
@@ -45,19 +45,102 @@ GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     BEYOND: ("Beyond the paper", "beyond"),
     OWN: ("Experiments of this config", "experiments"),
 }
+VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "not run": "na"}
+LIMITS = [
+    "Runs on a CPU repeat bit by bit for the same number of threads; on a GPU nearly so.",
+    "No run of this page selects anything on test data: ratios, l1, trials and epochs are chosen "
+    "on validation data, or fixed.",
+]
 PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
 
-def write_page(
-    bundle: dict[str, Any] | Bundle,
-    output: str | os.PathLike,
-    template_dir: str | os.PathLike = "reports/page",
+@dataclass
+class Figure:
+    id: str
+    title: str
+    caption: str = ""
+    png: str | None = None  # a path; the image is embedded
+    pdf: str | None = None  # a path; embedded as a download
+    missing: str | None = None  # the reason, in place of a png
+
+
+@dataclass
+class Page:
+    """What a page shows."""
+
+    facts: RunFacts
+    title: str = "IUNET, regenerated"
+    notice: str | None = None  # on top: what a small config has scaled down
+    tables: list[Document] = field(default_factory=list)  # in the order of the page
+    claims: Document | None = None
+    evidence: Document | None = None
+    figures: list[Figure] = field(default_factory=list)
+    decisions: str | None = None  # a YAML file (reports/decisions.yaml)
+    unavailable: dict[str, str] = field(default_factory=dict)  # data set → reason
+    limits: list[str] = field(default_factory=list)
+
+    def documents(self) -> list[Document]:
+        """Every table document of the page."""
+        return [*filter(None, [self.claims]), *self.tables, *filter(None, [self.evidence])]
+
+
+def make_page(
+    tables: list[str],
+    figures: list[dict[str, Any]],
+    evaluations: list[str],
+    run: dict[str, Any],
+    project: Path,
+    output: str,
 ) -> None:
-    """Write the page to `output`; `iunet.page.bundle` describes the bundle."""
-    write_text(output, render_page(bundle_from(bundle), Path(template_dir)))
+    """The page stage: from the files of a run to the page.
+
+    `run` has the config, its name, the data sets that are not available, and the folder of
+    Snakemake's benchmarks.
+    """
+    config = run["config"]
+    documents = {document["id"]: document for document in map(read_json, tables)}
+    claims, evidence = (
+        next((documents.pop(n) for n in list(documents) if group == table_module(n).GROUP), None)
+        for group in (CLAIMS, EVIDENCE)
+    )
+    paper_config = yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
+    page = Page(
+        facts=collect_facts(
+            run["config_name"],
+            config,
+            project,
+            [*tables, *evaluations],
+            map(read_json, evaluations),
+            run["benchmarks"],
+        ),
+        notice=notice(config, paper_config),
+        tables=list(documents.values()),
+        claims=claims,
+        evidence=evidence,
+        figures=[captioned(figure, project, config["experiments"]) for figure in figures],
+        decisions=str(project / "reports" / "decisions.yaml"),
+        unavailable=run["unavailable"],
+        limits=LIMITS,
+    )
+    write_page(page, output, project / "reports" / "page")
 
 
-def render_page(bundle: Bundle, template_dir: Path) -> str:
+def captioned(figure: dict[str, Any], project: Path, experiments: Iterable[str]) -> Figure:
+    """A figure with its text of reports/captions/; kinds of figures share one."""
+    name = kind = figure["id"]
+    if name.startswith("tuning-"):
+        kind = "tuning_history"
+    elif name in experiments:
+        kind, name = "scores", f"{name}-scores"  # its table has the experiment's own name
+    text = (project / "reports" / "captions" / f"{kind}.txt").read_text(encoding="utf-8")
+    return Figure(**(figure | {"id": name, "caption": text.strip()}))
+
+
+def write_page(page: Page, output: str | Path, template_dir: Path) -> None:
+    write_text(output, render_page(page, template_dir))
+
+
+def render_page(page: Page, template_dir: Path) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_dir),
         autoescape=True,
@@ -66,44 +149,119 @@ def render_page(bundle: Bundle, template_dir: Path) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["eight_digits"] = eight_digits
-    environment.filters["place"] = place_of
-    try:
-        template = environment.get_template("template.html")
-        style, script = (
-            (template_dir / name).read_text(encoding="utf-8") for name in ("style.css", "script.js")
-        )
-    except (OSError, jinja2.TemplateNotFound) as error:
-        raise UserError(f"The page's template in {template_dir} is incomplete: {error}.") from error
-    documents = bundle.documents()
-    return template.render(
-        bundle=bundle,
-        facts=bundle.facts,
-        style=Markup(style),
-        script=Markup(script),
+    environment.filters["anchor"] = table_anchor
+    style, script = (
+        Markup((template_dir / name).read_text(encoding="utf-8"))
+        for name in ("style.css", "script.js")
+    )
+    documents = page.documents()
+    config = page.facts.config
+    return environment.get_template("template.html").render(
+        page=page,
+        facts=page.facts,
+        style=style,
+        script=script,
         data=packed({document["id"]: lean(document) for document in documents}),
-        anchors={
-            "agreement",
-            *(document["id"] for document in documents),
-            *(figure.id for figure in bundle.figures),
-        },
-        claims=claims_view(bundle.claims) if bundle.claims else None,
-        findings=headline_findings(bundle.tables),
-        agreement=agreement_rows(bundle.tables),
-        groups=grouped(bundle.tables),
-        evidence=table_view(bundle.evidence) if bundle.evidence else None,
-        figures=figure_views(bundle.figures),
-        decisions=read_decisions(bundle.decisions, bundle.facts.config) if bundle.decisions else [],
-        missing=missing_rows(documents, bundle),
+        anchors={document["id"] for document in documents},
+        claims=claims_view(page.claims) if page.claims else None,
+        agreement=agreement_rows(page.tables),
+        groups=grouped(page.tables),
+        evidence=table_view(page.evidence) if page.evidence else None,
+        figures=figure_views(page.figures),
+        decisions=read_decisions(page.decisions, config) if page.decisions else [],
+        missing=missing_rows(page),
         config_text=yaml.safe_dump(
-            bundle.facts.config,
+            config,
             sort_keys=False,
             allow_unicode=True,
             default_flow_style=None,  # short lists and mappings on one line
             width=100,
         ),
         switch=metric_choices(documents),
-        jobs=job_totals(bundle.facts.jobs),
+        jobs=job_totals(page.facts.jobs),
     )
+
+
+# ---- tables
+
+
+def claims_view(document: Document) -> dict[str, Any]:
+    """The lines of the claims' table as texts, and how many have each verdict."""
+    tables = {line["key"]: line["table"] for line in document["data"]["claims"]}
+    lines = []
+    for row in document["rows"]:
+        texts = {
+            key: next(iter(cell["values"].values()))["text"]
+            for key, cell in document["cells"][row["key"]].items()
+        }
+        line = {"claim": row["labels"][0], "table": tables[row["key"]], "texts": texts}
+        lines.append(line | {"class": VERDICTS[texts["verdict"]]})
+    counts = Counter(line["texts"]["verdict"] for line in lines)
+    shown = (column for column in document["columns"] if column["key"] not in ("where", "measure"))
+    return {
+        "document": document,
+        "columns": sorted(shown, key=lambda column: column["key"] != "verdict"),  # it comes first
+        "counts": [(verdict, name, counts[verdict]) for verdict, name in VERDICTS.items()],
+        "lines": lines,
+    }
+
+
+def table_anchor(table: str) -> str:
+    """The id of a table's element: an experiment may have the name of a part of the page."""
+    return table if table in TABLES else f"experiment-{table}"
+
+
+def grouped(tables: list[Document]) -> list[dict[str, Any]]:
+    """The tables under their headings; groups without a table are left out."""
+    groups: dict[str, dict[str, Any]] = {
+        name: {"title": title, "anchor": anchor, "tables": []}
+        for name, (title, anchor) in GROUPS.items()
+    }
+    for document in tables:
+        groups[table_module(document["id"]).GROUP]["tables"].append(table_view(document))
+    return [group for group in groups.values() if group["tables"]]
+
+
+def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
+    """The metrics that the page's switch offers: scores of tables that have more than one."""
+    found = {m for d in documents if len(d["metrics"]) > 1 for m in d["metrics"]}
+    return [(metric, METRIC_LABELS[metric]) for metric in SCORES if metric in found]
+
+
+def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
+    """Per table of the paper: counts by agreement, and their shares for a bar.
+
+    Only tables 1 to 9: others repeat the paper's values, which must not count twice.
+    """
+    rows = []
+    for document in tables:
+        if not document["id"].removeprefix("table").isdigit():
+            continue
+        counts = agreement(document)
+        if total := sum(counts.values()):
+            named = {name: counts[kind] for kind, name in CLASSES.items()}
+            shares = {name: round(100 * count / total, 3) for name, count in named.items()}
+            row = {"document": document, "total": total, "counts": named, "shares": shares}
+            rows.append(row | {"expected": expected_agreement(document)})
+    return rows
+
+
+def missing_rows(page: Page) -> list[dict[str, Any]]:
+    """What is missing anywhere: reason, where, and how many cells."""
+    found = []
+    for document in page.documents():
+        counts = Counter(missing_reason(cell) for _, _, cell in cells(document))
+        place = {"anchor": table_anchor(document["id"]), "place": document["title"]}
+        found += [{"reason": r, "count": n} | place for r, n in counts.items() if r]
+    found += [
+        {"reason": figure.missing, "anchor": figure.id, "place": figure.title, "count": None}
+        for figure in page.figures
+        if figure.missing
+    ]
+    return sorted(found, key=lambda row: row["reason"])
+
+
+# ---- data for downloads
 
 
 def lean(document: Document) -> Document:
@@ -134,66 +292,12 @@ def packed(content: Any) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
-def place_of(table: str) -> str:
-    """The id of a table's element: an experiment may have the name of a part of the page."""
-    return table if table in TABLES else f"experiment-{table}"
-
-
-def grouped(tables: list[Document]) -> list[dict[str, Any]]:
-    """The tables under their headings; groups without a table are left out."""
-    groups: dict[str, dict[str, Any]] = {
-        name: {"title": title, "anchor": anchor, "tables": []}
-        for name, (title, anchor) in GROUPS.items()
-    }
-    for document in tables:
-        groups[table_module(document["id"]).GROUP]["tables"].append(table_view(document))
-    return [group for group in groups.values() if group["tables"]]
-
-
-def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
-    """The metrics that the page's switch offers: scores of tables that have more than one."""
-    found = {m for d in documents if len(d["metrics"]) > 1 for m in d["metrics"]}
-    return [(metric, METRIC_LABELS[metric]) for metric in SCORES if metric in found]
-
-
-def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
-    """Per table with paper values: counts by agreement, and their shares for a bar."""
-    rows = []
-    for document in filter(is_papers, tables):
-        counts = agreement(document)
-        if total := sum(counts.values()):
-            named = {name: counts[kind] for kind, name in CLASSES.items()}
-            shares = {name: round(100 * count / total, 3) for name, count in named.items()}
-            row = {"document": document, "total": total, "counts": named, "shares": shares}
-            judged = judged_by_spread(document)
-            rows.append(row | {"expected": expected_to_agree(judged) if judged else None})
-    return rows
-
-
-def missing_rows(documents: list[Document], bundle: Bundle) -> list[dict[str, Any]]:
-    """What is missing anywhere: reason, where, and how many cells."""
-    rows: dict[tuple[str, str], int] = {}
-    for document in documents:
-        for _, _, cell in cells(document):
-            if reason := missing_reason(cell):
-                key = (reason, document["id"])
-                rows[key] = rows.get(key, 0) + 1
-    titles = {document["id"]: document["title"] for document in documents}
-    found = [
-        {"reason": reason, "anchor": place_of(name), "place": titles[name], "count": count}
-        for (reason, name), count in rows.items()
-    ]
-    found += [
-        {"reason": figure.missing, "anchor": figure.id, "place": figure.title, "count": None}
-        for figure in bundle.figures
-        if figure.png is None
-    ]
-    return sorted(found, key=lambda row: row["reason"])
+# ---- figures, jobs
 
 
 def figure_views(figures: list[Figure]) -> list[dict[str, Any]]:
-    pdfs = [figure.pdf for figure in figures if figure.pdf]
-    with_pdfs = sum(Path(pdf).stat().st_size for pdf in pdfs) <= PDF_BYTES
+    pdfs = [Path(figure.pdf) for figure in figures if figure.pdf]
+    with_pdfs = sum(pdf.stat().st_size for pdf in pdfs) <= PDF_BYTES
     return [figure_view(figure, with_pdfs) for figure in figures]
 
 

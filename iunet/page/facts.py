@@ -6,11 +6,27 @@ import datetime
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from iunet.machine.job_times import job_times
-from iunet.page.bundle import RunFacts
+
+
+@dataclass
+class RunFacts:
+    """What was run, where, and with which code."""
+
+    config_name: str  # e.g. config/demo.yaml
+    config: dict[str, Any]  # the whole config, shown as text and beside the decisions
+    seeds: list[int] = field(default_factory=list)
+    budgets: dict[str, str] = field(default_factory=dict)  # method → "40 trials per hyperparameter"
+    machine: dict[str, str] = field(default_factory=dict)  # "CPU" → "2 cores, x86_64"
+    versions: dict[str, str] = field(default_factory=dict)  # package → version
+    commit: str | None = None
+    dirty: bool | None = None  # files of the project differ from the commit
+    newest_artifact: str | None = None  # ISO date: the page has no clock of its own
+    jobs: dict[str, dict[str, float]] = field(default_factory=dict)  # rule → {"jobs", "seconds"}
 
 
 def collect_facts(

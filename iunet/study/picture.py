@@ -8,7 +8,7 @@ from typing import Any
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
 from iunet.study.answers import FIXED_RATIO, SMALLEST, compare, cut_off_sets, each_difference
-from iunet.study.sweeps import swept_methods
+from iunet.study.tables import SWEPT
 from iunet.tables.effects import Effect
 
 Row = dict[str, Any]
@@ -21,10 +21,10 @@ LABELS = {
 def differences(rows: list[Row], kind: str) -> list[dict[str, Any]]:
     """Of every method that has a data set in common with IUNET: method − IUNET, largest first.
 
-    IUNET itself with one setting changed is no other method (`iunet.study.sweeps`).
+    IUNET itself with one setting changed is no other method (`iunet.study.tables.SWEEPS`).
     """
     found = []
-    for method in method_order({row["method"] for row in rows} - swept_methods()):
+    for method in method_order({row["method"] for row in rows} - SWEPT):
         if method == "iunet" or (difference := compare(rows, kind, method, "iunet")) is None:
             continue
         each = each_difference(rows, kind, method, "iunet")

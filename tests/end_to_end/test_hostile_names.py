@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browser import start_browser
-from sample_page import ROOT, sample_bundle, text_table
+from sample_page import ROOT, sample_page, text_table
 
-from iunet.page.build import write_page
+from iunet.page.build import Page, write_page
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.render.forms import Rendered, html_page, simple_html
 from iunet.tables.render.view import view_of
@@ -24,29 +23,27 @@ CLOSING = "</td></table></script></style><svg onload=window.hacked=1>"
 HOSTILE = [SCRIPT, IMAGE, ATTRIBUTE, FORMULA, CLOSING, "{{ 7 * 7 }}", "`${window.hacked = 1}`"]
 
 
-def hostile_bundle(folder: Path) -> dict[str, Any]:
+def hostile_page(folder: Path) -> Page:
     """The sample's page with hostile names wherever data or a config can bring them."""
-    bundle = sample_bundle(folder)
+    page = sample_page(folder)
     rows = {name: [name, 1.5] for name in HOSTILE}
     table = text_table("cost", SCRIPT, IMAGE, [SCRIPT, ATTRIBUTE], rows)
     table |= {"caption": CLOSING, "notes": HOSTILE}
     for name, row in zip(HOSTILE, table["rows"], strict=True):
         row["notes"] = [name]
         table["cells"][row["key"]]["c0"]["notes"] = [name]
-    table["cells"][SCRIPT]["c1"] = {"values": {}, "paper": None, "missing": IMAGE}
-    bundle["tables"] = [t for t in bundle["tables"] if t["id"] != "cost"] + [table]
-    bundle["facts"]["config"]["stand_ins"] = {name: name for name in HOSTILE}
-    bundle["facts"] |= {
-        "config_name": SCRIPT,
-        "machine": {IMAGE: SCRIPT},
-        "versions": {SCRIPT: IMAGE},
-    }
-    bundle["unavailable"] = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
-    bundle["limits"] = HOSTILE
-    bundle["notice"] = bundle["title"] = CLOSING
-    bundle["figures"][0] |= {"title": IMAGE, "caption": CLOSING}
-    bundle["figures"][1] |= {"title": SCRIPT, "caption": ATTRIBUTE, "missing": IMAGE}
-    return bundle
+    table["cells"][SCRIPT]["c1"] |= {"values": {}, "missing": IMAGE}
+    page.tables = [t for t in page.tables if t["id"] != "cost"] + [table]
+    page.facts.config["stand_ins"] = {name: name for name in HOSTILE}
+    page.facts.config_name = SCRIPT
+    page.facts.machine, page.facts.versions = {IMAGE: SCRIPT}, {SCRIPT: IMAGE}
+    page.unavailable = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
+    page.limits = HOSTILE
+    page.notice = page.title = CLOSING
+    page.figures[0].title, page.figures[0].caption = IMAGE, CLOSING
+    page.figures[1].title, page.figures[1].caption = SCRIPT, ATTRIBUTE
+    page.figures[1].missing = IMAGE
+    return page
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +63,7 @@ def is_harmless(browser) -> None:
 
 def test_the_page(driver, tmp_path):
     page = tmp_path / "index.html"
-    write_page(hostile_bundle(tmp_path), page, ROOT / "reports" / "page")
+    write_page(hostile_page(tmp_path), page, ROOT / "reports" / "page")
     driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from browser import start_browser
-from sample_page import ROOT, all_tables, sample_bundle
+from sample_page import ROOT, all_tables, sample_page
 
 from iunet.page.build import write_page
 
@@ -18,7 +18,7 @@ from iunet.page.build import write_page
 @pytest.fixture(scope="module")
 def page_path(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    write_page(sample_bundle(folder), folder / "index.html", ROOT / "reports" / "page")
+    write_page(sample_page(folder), folder / "index.html", ROOT / "reports" / "page")
     return folder / "index.html"
 
 

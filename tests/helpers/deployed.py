@@ -11,6 +11,7 @@ from torch import nn
 
 from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing, one_hot
 from iunet.deploy.model import PrunedModel
+from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 
 TABULAR = NetworkSpec("mlp_tab", 3, n_inputs=7, options={"width": 24, "depth": 3}).to_json()
@@ -43,7 +44,8 @@ def random_model(
         }
         state = {name: tensor.numpy().copy() for name, tensor in built.state_dict().items()}
         # Larger than initial weights: the output has to depend on the inputs through all layers.
-        states.append({n: 4 * a * masks[n] if n in masks else a for n, a in state.items()})
+        larger = {n: 4 * a if n in masks else a for n, a in state.items()}
+        states.append(compress_weights(larger, masks))
     return PrunedModel(preprocessing or {}, network, states, masks, classes, {"dataset": "random"})
 
 

@@ -1,4 +1,4 @@
-"""A bundle for the page's tests: all tables in their real shapes, with gaps, from made-up runs.
+"""A page for tests: all tables in their real shapes, with gaps, from made-up runs.
 
 Our values are the paper's plus noise from a fixed seed; nothing here is a result.
 """
@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from iunet.page.build import Figure, Page
+from iunet.page.facts import RunFacts
 from iunet.paper import paper_table
 from iunet.tables.document import PaperValue, Value, agreement
 
@@ -46,6 +48,21 @@ def page_data(page: str) -> dict[str, Any]:
     return json.loads(zlib.decompress(base64.b64decode(data, validate=True)))
 
 
+def complete(table: dict[str, Any]) -> dict[str, Any]:
+    """The table with every key that a document of the workflow has."""
+    cell = {"values": {}, "paper": None, "difference": None, "agrees": None, "missing": None}
+    for row in table["rows"]:
+        row.setdefault("notes", [])
+        cells = table["cells"].setdefault(row["key"], {})
+        for column in table["columns"]:
+            column |= {"paper_metric": None, "repeats": False} | column
+            found = cells.setdefault(column["key"], {"missing": "not finished"})
+            cells[column["key"]] = cell | {"notes": []} | found
+            if paper := found.get("paper"):
+                paper.setdefault("std", None)
+    return table
+
+
 def document(name: str, title: str, **content: Any) -> dict[str, Any]:
     return {
         "id": name,
@@ -60,6 +77,7 @@ def document(name: str, title: str, **content: Any) -> dict[str, Any]:
         "decimals": 3,
         "notes": [],
         "lower_is_better": [],
+        "metric_labels": {},
     } | content
 
 
@@ -200,10 +218,7 @@ def table7() -> dict[str, Any]:
         method: "balanced_accuracy" if method in TUNED else "swapped_balanced_accuracy"
         for method in TABULAR
     }
-    table["columns"] = [
-        {"key": k, "label": v, "paper_metric": like[k], "help": "the paper's column"}
-        for k, v in TABULAR.items()
-    ]
+    table["columns"] = [{"key": k, "label": v, "paper_metric": like[k]} for k, v in TABULAR.items()]
     for entry in paper_table(7):
         name = entry["dataset"]
         notes = ["a subset of the official data"] if name == "adult" else []
@@ -229,10 +244,7 @@ def table7() -> dict[str, Any]:
 def data_table(name: str, title: str, number_of_paper: int, columns: dict[str, str]):
     table = document(name, title, caption="Counts of rows.", metrics=["value"], decimals=0)
     table["default_metric"] = "value"
-    table["columns"] = [
-        {"key": k, "label": v, "decimals": 2 if k.endswith("pct") else 0}
-        for k, v in columns.items()
-    ]
+    table["columns"] = [{"key": k, "label": v} for k, v in columns.items()]
     for index, entry in enumerate(paper_table(number_of_paper)):
         key = entry["dataset"]
         table["rows"].append({"key": key, "labels": [key], "notes": []})
@@ -265,7 +277,7 @@ def text_table(name: str, title: str, row_header: str, columns: list[str], rows:
             if entry is None:
                 cell = {"values": {}, "paper": None, "missing": "not finished"}
             table["cells"].setdefault(key, {})[f"c{index}"] = cell
-    return table
+    return complete(table)
 
 
 def own_tables() -> list[dict[str, Any]]:
@@ -315,7 +327,7 @@ def evidence() -> dict[str, Any]:
 
 def all_tables() -> list[dict[str, Any]]:
     sizes = {f"n_{part}": f"# {part.title()}" for part in ("train", "valid", "test")}
-    return [
+    tables = [
         method_table(
             "table1",
             "Table 1: pruning on the vision data sets",
@@ -345,6 +357,7 @@ def all_tables() -> list[dict[str, Any]]:
         ),
         *own_tables(),
     ]
+    return [complete(table) for table in tables]
 
 
 def draw(folder: Path, name: str) -> dict[str, str]:
@@ -368,41 +381,46 @@ def draw(folder: Path, name: str) -> dict[str, str]:
     return paths
 
 
-def sample_bundle(folder: Path) -> dict[str, Any]:
+def sample_page(folder: Path) -> Page:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     config["train"]["supernet"]["epochs"] = 5  # one decision changed
-    figures = [
-        {"id": "figure2", "title": "Figure 2: accuracy against compression"}
-        | {"caption": "Validation accuracy of MLP_VIS; bands are one standard deviation."}
-        | draw(folder, "figure2"),
-        {"id": "figure3", "title": "Figure 3: weight magnitudes over training"}
-        | {"caption": "Histograms of |θ| per epoch.", "missing": "not finished"},
-    ]
-    return {
-        "title": "IUNET, regenerated",
-        "notice": "A sample for tests: every number of ours is made up.",
-        "facts": {
-            "config_name": "config/config.yaml",
-            "config": config,
-            "seeds": [0, 1, 2],
-            "budgets": {"xgb": "40 trials per hyperparameter", "mlp_c": "840 trials per study"},
-            "machine": {"device": "x86_64", "threads": "1"},
-            "versions": {"python": "3.11.2", "torch": "2.13.0"},
-            "commit": "86c0c35d1f2a4b5c6d7e8f90123456789abcdef0",
-            "dirty": True,
-            "newest_artifact": "2026-01-02 03:04 UTC",
-            "jobs": {
+    return Page(
+        notice="A sample for tests: every number of ours is made up.",
+        facts=RunFacts(
+            config_name="config/config.yaml",
+            config=config,
+            seeds=[0, 1, 2],
+            budgets={"xgb": "40 trials per hyperparameter", "mlp_c": "840 trials per study"},
+            machine={"device": "x86_64", "threads": "1"},
+            versions={"python": "3.11.2", "torch": "2.13.0"},
+            commit="86c0c35d1f2a4b5c6d7e8f90123456789abcdef0",
+            dirty=True,
+            newest_artifact="2026-01-02 03:04 UTC",
+            jobs={
                 "supernet": {"jobs": 54, "seconds": 5012.3},
                 "split": {"jobs": 43, "seconds": 9},
             },
-        },
-        "tables": all_tables(),
-        "evidence": evidence(),
-        "figures": figures,
-        "decisions": str(ROOT / "reports" / "decisions.yaml"),
-        "unavailable": dict(ABSENT),
-        "limits": [
+        ),
+        tables=all_tables(),
+        evidence=evidence(),
+        figures=[
+            Figure(
+                "figure2",
+                "Figure 2: accuracy against compression",
+                "Validation accuracy of MLP_VIS; bands are one standard deviation.",
+                **draw(folder, "figure2"),
+            ),
+            Figure(
+                "figure3",
+                "Figure 3: weight magnitudes over training",
+                "Histograms of |θ| per epoch.",
+                missing="not finished",
+            ),
+        ],
+        decisions=str(ROOT / "reports" / "decisions.yaml"),
+        unavailable=dict(ABSENT),
+        limits=[
             "Trained on a CPU: 16 bit is never used.",
             "TabNet's refit has no early stopping.",
         ],
-    }
+    )

@@ -1,4 +1,4 @@
-"""Shipped models: the same function folded, without dead units, and in the compact file."""
+"""Shipped models: the same function folded, without dead units, and in the exported files."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from deployed import (
 from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
-from iunet.deploy.compact import dense_bytes, read_compact, write_compact
 from iunet.deploy.dense import dense_torch, reference_probabilities
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
-from iunet.deploy.model import read_run
-from iunet.deploy.report import report_text, speedups
-from iunet.deploy.sealed import read_sealed, write_sealed
+from iunet.deploy.model import read_model, read_run, write_model
+from iunet.deploy.report import dense_bytes, report_text, speedups
 from iunet.errors import UserError
+from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec
 from iunet.runs import paths
 
@@ -65,7 +64,7 @@ def test_dead_units_go():
 
 def test_whole_members_without_a_mask():
     model = random_model(TABULAR, density=1.0)
-    folded = fold(replace(model, masks={}))
+    folded = fold(replace(model, masks={}, members=model.states()))
     assert all(layer.is_whole for layer in folded.layers)
 
 
@@ -78,78 +77,40 @@ def test_networks_that_are_not_fully_connected_are_refused():
             fold(replace(random_model(TABULAR), network=spec.to_json()))
 
 
-# ---- the compact file
+# ---- the file
 
 
-@pytest.fixture(scope="module")
-def folded() -> FoldedModel:
-    return fold(random_model(TABULAR))
+def test_the_file_holds_the_model(tmp_path):
+    path, model = tmp_path / "model.safetensors", random_model(TABULAR)
+    write_model(path, model)
+    read, classifier = read_model(path)
+    assert classifier is None
+    assert replace(read, members=[], masks={}) == replace(model, members=[], masks={})
+    for ours, theirs in zip(
+        [model.masks, *model.members], [read.masks, *read.members], strict=True
+    ):
+        assert set(ours) == set(theirs)
+        for name, array in ours.items():
+            np.testing.assert_array_equal(theirs[name], array)
+    before = path.read_bytes()
+    write_model(path, read)
+    assert path.read_bytes() == before
 
 
-def test_the_compact_file_holds_the_model(folded, tmp_path):
-    path = tmp_path / "model.safetensors"
-    write_compact(path, folded)
-    read = read_compact(path)
-    assert replace(read, layers=[]) == replace(folded, layers=[])
-    for ours, theirs in zip(folded.layers, read.layers, strict=True):
-        for name in ("mask", "kept", "biases"):
-            np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name))
-    write_compact(tmp_path / "again", read)
-    assert (tmp_path / "again").read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize("members", [1, 3])
 @pytest.mark.parametrize("network", NETWORKS)
-def test_the_compact_file_is_small(network, members, tmp_path):
+def test_the_file_is_small(network, tmp_path):
     """At r = 8 at most a sixth of the same members stored dense; here of narrower networks."""
-    spec = {"mlp_tab": {**TABULAR, "options": {"width": 256, "depth": 9}}}
+    spec = {"mlp_tab": {**TABULAR, "options": {"width": 384, "depth": 9}}}
     spec["mlp_vis"] = {**VISION, "side": 16}
-    model = random_model(spec[network], members=members)
+    model = random_model(spec[network], density=1.0)
     rng = np.random.default_rng(0)
-    folded = fold(
-        replace(model, masks={n: rng.random(m.shape) < 1 / 8 for n, m in model.masks.items()})
-    )
-    write_compact(tmp_path / "model", folded)
-    numbers = sum(layer.mask.size + len(layer.mask) for layer in folded.layers)
-    assert dense_bytes(folded) == 4 * members * numbers
-    assert (tmp_path / "model").stat().st_size <= dense_bytes(folded) / 6
-
-
-def test_flipped_bytes_and_truncations_are_refused(folded, tmp_path):
-    path = tmp_path / "model.safetensors"
-    write_compact(path, folded)
-    content = path.read_bytes()
-    step = 29  # every byte of small files: test_sealed.py
-    for position in range(0, len(content), step):
-        for damaged in (content[:position], _flipped(content, position)):
-            path.write_bytes(damaged)
-            with pytest.raises(UserError, match=r"model\.safetensors"):
-                read_compact(path)
-
-
-def _flipped(content: bytes, position: int) -> bytes:
-    return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"format": "something else"}, "format is 'something else'"),
-        ({"version": 99}, "version 99"),
-        ({"classes": ["one"]}, "not a label for every output"),
-        ({"layers": [[24, 7]]}, "do not fit together"),
-        ({"layers": [[24, 8], [24, 24], [24, 24], [3, 24]]}, "layer 0"),
-        ({"layers": 3}, "do not fit together"),
-    ],
-)
-def test_sealed_files_that_are_no_compact_model(folded, tmp_path, changes, said):
-    path = tmp_path / "model.safetensors"
-    write_compact(path, folded)
-    arrays, metadata = read_sealed(path, "a model")
-    write_sealed(path, arrays, {**metadata, **changes})
-    with pytest.raises(UserError, match=said) as refusal:
-        read_compact(path)
-    assert "model.safetensors" in str(refusal.value)
+    masks = {n: rng.random(m.shape) < 1 / 8 for n, m in model.masks.items()}
+    members = [compress_weights(state, masks) for state in model.states()]
+    model = replace(model, masks=masks, members=members)
+    write_model(tmp_path / "model", model)
+    layers = fold(model).layers
+    assert dense_bytes(fold(model)) == 12 * sum(x.mask.size + len(x.mask) for x in layers)
+    assert (tmp_path / "model").stat().st_size <= dense_bytes(fold(model)) / 6
 
 
 # ---- export
@@ -273,7 +234,9 @@ def test_files_of_another_run_are_refused(results, tmp_path):
         write_json(path, read_json(path))
     finally:
         sign({})
-    with pytest.raises(UserError, match=r"preprocessing.json is of another run.*'toy'.*'wine'"):
+    with pytest.raises(
+        UserError, match=r"preprocessing.json belongs to a different run: dataset is 'wine'"
+    ):
         read_run(place(root, paths.SUBNETWORK_WEIGHTS).parent)
 
 

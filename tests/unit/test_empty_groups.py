@@ -15,7 +15,7 @@ from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
 from iunet.figures.catalog import figure_ask
 from iunet.figures.make import make_figure
-from iunet.page.make import make_page
+from iunet.page.build import make_page
 from iunet.runs.entries import Benchmark
 from iunet.tables.about import about_cells
 from iunet.tables.ask import Ask

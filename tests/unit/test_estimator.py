@@ -61,7 +61,7 @@ def test_it_learns_a_table_of_mixed_kinds(fitted):
     probabilities = fitted.predict_proba(X)
     assert probabilities.shape == (400, 2) and probabilities.dtype == np.float32
     assert np.allclose(probabilities.sum(axis=1), 1)
-    kinds = {c["name"] for c in fitted._preprocessing["categorical"]}
+    kinds = {c["name"] for c in fitted._model.preprocessing["categorical"]}
     assert kinds == {"city", "grade", "paid"}
 
 
@@ -129,8 +129,8 @@ def test_arrays_and_lists():
     mixed = [[1.5, "red"], [2.5, "blue"], [None, "red"], [0.5, None]] * 5
     labels = [0, 1, 0, 1] * 5
     model = classifier().fit(mixed, labels)
-    assert [c["name"] for c in model._preprocessing["numeric"]] == ["x0"]
-    assert [c["name"] for c in model._preprocessing["categorical"]] == ["x1"]
+    assert [c["name"] for c in model._model.preprocessing["numeric"]] == ["x0"]
+    assert [c["name"] for c in model._model.preprocessing["categorical"]] == ["x1"]
     assert model.predict(mixed[:2]).shape == (2,)
 
 
@@ -147,7 +147,7 @@ def test_a_frame_after_an_array_and_an_array_after_a_frame_go_by_place():
 def test_a_column_of_numbers_can_be_categories(chosen):
     X, y = table()
     model = classifier(categorical_features=chosen).fit(X, y)
-    names = [c["name"] for c in model._preprocessing["categorical"]]
+    names = [c["name"] for c in model._model.preprocessing["categorical"]]
     assert names == ["rooms", "city", "grade", "paid"]
     assert np.array_equal(
         model.predict(X.assign(rooms=X["rooms"].astype(float))), model.predict(X)
@@ -254,7 +254,7 @@ def test_masks_sizes_and_history(fitted):
     assert kept == round(n / 2) == fitted.sizes_["kept_encoder_weights"]
     assert [len(fitted.history_[k]) for k in ("supernet", "finetune")] == [5, 30]
     assert {"epoch", "loss", "sup", "nce"} <= set(fitted.history_["supernet"][0])
-    for member in fitted._expanded():
+    for member in fitted._model.states():
         for name, mask in fitted.masks_.items():
             assert not member[name][~mask].any()
 

@@ -67,11 +67,11 @@ def test_fit_and_predict(folder, capsys):
         ("fit absent.csv --target label --out model", "There is no file absent.csv"),
         ("fit data.csv --target lable --out model", "Did you mean 'label'?"),
         ("fit data.csv --target age --out model", "is continuous"),
-        ("fit data.csv --target label --out data.csv", "which is a file"),
+        ("fit data.csv --target label --out data.csv", "a file that is no model"),
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
         ("predict absent new.csv", "absent is no saved model"),
-        ("export new.csv --to shipped", "new.csv is no folder of a fine-tuned or dense network"),
+        ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
     ],
 )
 def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):

@@ -102,7 +102,5 @@ def test_rows_that_do_not_fit(fitted, new_rows):
 def test_image_networks_are_not_for_tables():
     from deployed import VISION, random_model
 
-    from iunet.deploy.folded import fold
-
     with pytest.raises(UserError, match="mlp_vis takes images"):
-        FastClassifier(fold(random_model(VISION, {"kind": "vision"})))
+        FastClassifier(random_model(VISION, {"kind": "vision"}))

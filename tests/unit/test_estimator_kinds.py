@@ -29,7 +29,7 @@ def fit_and_listen(X, y, **parameters) -> tuple[IUNetClassifier, list[str]]:
 
 
 def categories(model: IUNetClassifier) -> list[str]:
-    return [column["name"] for column in model._preprocessing["categorical"]]
+    return [column["name"] for column in model._model.preprocessing["categorical"]]
 
 
 # ---- warnings
@@ -41,7 +41,7 @@ def test_few_names_are_an_identifier_too(n):
     X, y = table(n)
     model, heard = fit_and_listen(X.assign(name=[f"person {i}" for i in range(n)]), y)
     assert len(heard) == 1 and f"Column 'name' has {n} levels in {n} rows" in heard[0]
-    assert "person 7" in json.dumps(model._preprocessing)  # what is warned of
+    assert "person 7" in json.dumps(model._model.preprocessing)  # what is warned of
 
 
 def test_a_small_table_with_a_level_per_row_is_no_reason_to_warn():
@@ -100,7 +100,7 @@ def test_numbers_beside_text_are_categories(values):
     mixed = pd.Series([values[i % len(values)] for i in range(60)], dtype=object)
     model, _ = fit_and_listen(X.assign(mixed=mixed), y)
     assert categories(model) == ["colour", "mixed"]
-    column = model._preprocessing["categorical"][1]
+    column = model._model.preprocessing["categorical"][1]
     assert sorted(column["levels"]) == sorted(map(str, values))
 
 
@@ -114,7 +114,7 @@ def test_columns_of_arrow():
     )
     plain = X.assign(colour=words, nothing=None)
     model, other = classifier().fit(arrow, y), classifier().fit(plain, y)
-    assert categories(model) == ["colour"] and model._preprocessing["dropped"] == ["nothing"]
+    assert categories(model) == ["colour"] and model._model.preprocessing["dropped"] == ["nothing"]
     wanted = other.predict_proba(plain)
     for fitted in (model, other):
         np.testing.assert_array_equal(fitted.predict_proba(arrow), wanted)

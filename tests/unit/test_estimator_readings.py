@@ -14,7 +14,6 @@ from iunet import IUNetClassifier
 from iunet.errors import DataError
 from iunet.estimator.command import main
 from iunet.estimator.fast import FastClassifier
-from iunet.estimator.persistence import save_model
 
 SMALL = {
     "width": 16,
@@ -269,7 +268,7 @@ def test_a_link_to_a_model_stays_a_link(tmp_path):
     model = classifier().fit(X, y)
     model.save(tmp_path / "first")
     (tmp_path / "link").symlink_to(tmp_path / "first")
-    save_model(classifier(random_state=1).fit(X, y), tmp_path / "link")
+    classifier(random_state=1).fit(X, y).save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "link"]
     assert IUNetClassifier.load(tmp_path / "first").random_state == 1
@@ -285,7 +284,7 @@ def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
 @pytest.mark.parametrize(
     ("command", "fragment"),
     [
-        ("fit data.csv --target label --out .", "in which this program runs"),
+        ("fit data.csv --target label --out .", "which is a folder: name a file"),
         ("fit data.csv --target label --out /proc/x/m", "cannot be written to /proc/x/m"),
         ("fit dates.parquet --target label --out m2", "label"),
         ("fit bytes.parquet --target label --out m2", "label"),

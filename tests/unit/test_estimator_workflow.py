@@ -20,7 +20,7 @@ from iunet.data.load import load_part, make_inputs
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
-from iunet.estimator.fitting import recipe_of
+from iunet.estimator.stages import recipe_of
 from iunet.evaluation.evaluate import evaluate_subnetwork
 from iunet.method.masks import read_masks
 from iunet.method.pruning import Cut, prune_supernet

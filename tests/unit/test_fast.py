@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 import threading
 
@@ -100,15 +99,6 @@ def test_threads_share_a_model(kernels):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_torch_takes_over_without_numba():
-    code = """
-import sys
-sys.modules["numba"] = None  # as if it were not installed
-sys.path.insert(0, "tests/helpers")
-from deployed import TABULAR, random_model
-from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import fold
-print(FastModel(fold(random_model(TABULAR))).kernels)
-"""
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert output.stdout == "torch\n", output.stderr
+def test_torch_takes_over_without_numba(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
+    assert FastModel(fold(random_model(TABULAR))).kernels == "torch"

@@ -19,7 +19,6 @@ from iunet.runs.entries import Benchmark
 from iunet.study.__main__ import unfinished
 from iunet.study.archive import unpack
 from iunet.study.overlays import read_config
-from iunet.study.publish import made_parts, with_blocks
 from iunet.study.rebuild import rebuild
 from iunet.study.rows import read_rows, row_of
 from iunet.tables.catalog import said_by_tables
@@ -39,12 +38,6 @@ def test_tables_and_claims_are_those_of_the_rows(tmp_path):
         shown = read_json(STUDY / "tables" / f"{name}.json")
         shown["notes"] = [note for note in shown["notes"] if not note.startswith(OLDER)]
         assert json.loads(json.dumps(document.to_json())) == shown, name
-
-
-def test_the_documents_numbers_are_those_of_the_rows():
-    for path, made in made_parts(STUDY, ROOT / "README.md").items():
-        text = path.read_text(encoding="utf-8")
-        assert with_blocks(text, made, path) == text, path
 
 
 def test_the_page_is_small_and_of_the_same_rows():

@@ -7,7 +7,7 @@ import pytest
 from iunet.errors import UserError
 from iunet.study.__main__ import main, parts_of
 from iunet.study.overlays import read_config
-from iunet.study.real_size import copy_table, real_size_sentence, real_size_text
+from iunet.study.real_size import real_size_table
 from iunet.tables.document import write_document
 from iunet.tables.laziness import laziness
 
@@ -24,30 +24,15 @@ def masks(densities: dict[str, list[float]]) -> list[dict]:
     return found
 
 
-def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tmp_path, capsys):
-    assert "not run yet" in real_size_text(tmp_path)
-    copy_table(tmp_path / "results", tmp_path)
-    assert "laziness.json was not made here: there is none" in capsys.readouterr().out
-    made = tmp_path / "results/tables/laziness.json"
-    made.parent.mkdir(parents=True)
-    found = masks(
-        {
-            "ratio4": [0.5, 0.0123, 0.9],
-            "ratio8-relative": [0.01, 0.0, 0.9],
-            "ratio32": [1e-6, 0.5, 1],
-        }
-    )
-    write_document(made, laziness(found))
-    made.with_suffix(".csv").write_text("")
-    copy_table(tmp_path / "results", tmp_path)
-    conditions, _, head, _, torch_default, he_normal, omp = real_size_text(tmp_path).splitlines()
-    assert "MLP_VIS with α = 8 on CIFAR10 after 10 epochs, one seed" in conditions
+def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tmp_path):
+    densities = {"ratio4": [0.5, 0.0123, 0.9], "ratio8-relative": [0.01, 0.0, 0.9]}
+    found = masks(densities | {"ratio32": [1e-6, 0.5, 1]})
+    write_document(tmp_path / "real_size.json", laziness(found))
+    head, _, torch_default, he_normal, omp = real_size_table(tmp_path).splitlines()
     assert "| r = 2 | r = 4 | r = 8 | r = 16 | r = 32 |" in head
     # The prediction: the bound of the second layer's weights lies below the threshold from 8 on.
     assert torch_default.count("**cut off** (2)") == 3 and "2.2 % (2)" in torch_default
     assert "cut off" not in he_normal and "3.1 % (2)" in he_normal
-    sentence = real_size_sentence(tmp_path)
-    assert sentence.endswith("MLP_VIS that pruning hits hardest keeps at r = 8: nothing with OMP.")
     assert omp == "| OMP | not run | 1.2 % (2) | **cut off** (2) | not run | < 0.001 % (1) |"
 
 

@@ -1,6 +1,6 @@
 # The functions by which the rules of tables, figures and the page find their inputs and parameters.
 
-from iunet.page.sources import page_sources
+from iunet.page import page_sources
 from iunet.paper import paper_digest
 from iunet.runs.lineage import made_from
 from iunet.study.requests import files_of_rows, row_requests

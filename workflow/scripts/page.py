@@ -2,7 +2,7 @@
 
 from _job import ROOT, start
 
-from iunet.page.make import make_page
+from iunet.page.build import make_page
 
 snakemake = start(globals())
 inputs, params = snakemake.input, snakemake.params

@@ -1,8 +1,9 @@
-"""The whole method on rows in memory: the functions of the stages, one after the other."""
+"""The method on rows in memory: the functions of the workflow's stages, without files between."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,20 +12,30 @@ import numpy as np
 import torch
 
 from iunet.data.load import Part, TrainingData, make_inputs
+from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError
 from iunet.estimator.parameters import REAL, WHOLE
-from iunet.evaluation.sizes import sizes
+from iunet.evaluation.consistency import consistency_of_members
 from iunet.method.masks import compress_weights
 from iunet.method.pruning import Cut, lottery_ticket, prune
-from iunet.networks.network import build_network, encoder_weights, initialise, state_tensors
+from iunet.networks.network import (
+    Network,
+    build_network,
+    encoder_weights,
+    initialise,
+    state_tensors,
+)
+from iunet.scoring.prediction import mean_softmax_of
 from iunet.training.finetune import FinetuneSettings, fit_subnetwork
 from iunet.training.initial import network_spec
 from iunet.training.loop import Diverged
 from iunet.training.members import on
+from iunet.training.streams import stream
 from iunet.training.supernet import SupernetSettings, fit_supernet
 from iunet.training.weights import LossWeights
 
 Arrays = dict[str, np.ndarray]
+History = dict[str, list[dict[str, float]]]  # of both trainings, a line per epoch
 
 
 @dataclass(frozen=True)
@@ -73,27 +84,16 @@ def recipe_of(model: Any, seed: int) -> Recipe:
     return Recipe(options, model.init, {"corruption": real["corruption"]}, supernet, cut, finetune)
 
 
-@dataclass(frozen=True)
-class Subnetwork:
-    """What a fit comes to."""
-
-    network: dict[str, Any]  # of its NetworkSpec
-    masks: Arrays
-    members: list[Arrays]  # of pruned layers only what is kept
-    history: dict[str, list[dict[str, float]]]  # of both trainings, a line per epoch
-    sizes: dict[str, Any]
-
-
 def fit_rows(
     train: Part,
     preprocessing: dict[str, Any],
-    n_classes: int,
+    classes: list[Any],
     recipe: Recipe,
     weighted: LossWeights,
-) -> Subnetwork:
+) -> tuple[PrunedModel, History]:
     """θ†, supernet, mask and subnetwork; on the device of the rows."""
     device = train.raw.device
-    shape = {"n_classes": n_classes, "n_inputs": preprocessing["n_inputs"]}
+    shape = {"n_classes": len(classes), "n_inputs": preprocessing["n_inputs"]}
     spec = network_spec("mlp_tab", recipe.network, shape)
     drawn = state_tensors(initialise(spec, recipe.init, recipe.supernet.seed))
     initial = {name: tensor.to(device) for name, tensor in drawn.items()}
@@ -119,19 +119,45 @@ def fit_rows(
     with _named_if_diverged(*rate, others="'weight_decay'"):
         finetuned = fit_subnetwork(network, start, masks, data, recipe.finetune, weighted=weighted)
     members = [compress_weights(to_arrays(m), pruned.masks) for m in finetuned.members]
-    kept = {name: int(mask.sum()) for name, mask in pruned.masks.items()}
-    return Subnetwork(
-        spec.to_json(),
-        pruned.masks,
-        members,
-        {"supernet": supernet.trained.history, "finetune": finetuned.trained.history},
-        sizes(network, spec, kept, len(members)),
-    )
+    origin = {"fit": "IUNetClassifier", "seed": recipe.supernet.seed}
+    model = PrunedModel(preprocessing, spec.to_json(), members, pruned.masks, classes, origin)
+    histories = supernet.trained.history, finetuned.trained.history
+    return model, dict(zip(("supernet", "finetune"), histories, strict=True))
+
+
+def predict_rows(
+    networks: list[Network], preprocessing: dict[str, Any], rows: Part, device: torch.device
+) -> np.ndarray:
+    """The mean softmax of the networks, which move to the device."""
+    inputs = make_inputs(preprocessing, device)
+    on_device = Part(rows.raw.to(device), rows.labels)
+    return mean_softmax_of((n.to(device) for n in networks), inputs, on_device).cpu().numpy()
+
+
+def row_consistency(
+    networks: list[Network],
+    preprocessing: dict[str, Any],
+    rows: Part,
+    donors: Part,
+    augment: dict[str, Any],
+    seed: int,
+    device: torch.device,
+) -> dict[str, float | None]:
+    """How often predictions stay the same when columns take values from the rows of `donors`."""
+    predicted = predict_rows(networks, preprocessing, rows, device).argmax(axis=1)
+    rows, donors = (Part(part.raw.to(device), part.labels) for part in (rows, donors))
+    inputs = make_inputs(preprocessing, device, augment, donors)
+    (name,) = inputs.single_transforms()
+    network = copy.deepcopy(networks[0])  # takes the weights of one after the other
+    members = [state_tensors(network) for network in networks]
+    labels = torch.from_numpy(predicted).to(device)
+    draws = {name: stream(seed, f"consistency/{name}", device)}
+    return consistency_of_members(network, members, inputs, rows, labels, draws)[name]
 
 
 @contextlib.contextmanager
 def _named_if_diverged(training: str, rate: str, value: float, others: str) -> Iterator[None]:
-    """The workflow's error speaks of a run; here it names the parameters to look at."""
+    """Inside, a training that diverges is a `DataError` that names the parameters to look at."""
     try:
         yield
     except Diverged as error:
