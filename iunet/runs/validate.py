@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.data.registry import ONLINE, Dataset, find, mirror_index, read_registry
+from iunet.data.registry import SOURCES, Dataset, find, mirror_index, read_registry
 from iunet.errors import UserError, nearest
 from iunet.machine.device import check_devices
 from iunet.paper import paper_table
@@ -207,7 +207,7 @@ def unavailable(registry: dict[str, Dataset], mirror: str | None) -> dict[str, s
     return {
         name: "not in the mirror"
         for name, dataset in registry.items()
-        if dataset.source in ONLINE and name not in held
+        if SOURCES[dataset.source].online and name not in held
     }
 
 
