@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # Errors only: pip repeats its warnings for every package.
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help setup demo test mutants faults checks lint format cost calibrate study publish dag docs lock clean
+.PHONY: help setup demo test mutants faults checks lint format cost study publish dag docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -32,7 +32,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY)  ## run the workflow on embedded data, without a network, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
-	@IUNET_FORK_SERVER=1 $(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
+	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
 	@$(BIN)/python -m iunet.machine.job_times results/demo
 	@echo "==> done: open results/demo/report/index.html (tables in results/demo/tables/, figures in results/demo/figures/)"
 
@@ -71,9 +71,6 @@ study: $(READY)  ## the CPU-scale study on real data, hours (MIRROR=folder of da
 
 publish: $(READY)  ## what is finished of the study, into reports/cpu-study/ (MIRROR as above)
 	@$(BIN)/python -m iunet.study publish $(if $(MIRROR),--mirror $(MIRROR)) --cores $(CORES)
-
-calibrate: $(READY)  ## measure this machine in about a minute, for cost and for what jobs ask for
-	@$(BIN)/python -m iunet.calibrate
 
 dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg

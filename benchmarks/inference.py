@@ -25,8 +25,9 @@ from iunet.data.load import load_part, make_inputs
 from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
-from iunet.deploy.model import PrunedModel, read_run, write_model
+from iunet.deploy.model import PrunedModel, write_model
 from iunet.deploy.report import BATCHES, dense_bytes, milliseconds
+from iunet.deploy.run import read_run
 
 DENSE = ("torch, dense", "onnxruntime, dense")
 

@@ -4,8 +4,8 @@ An artifact is written under a temporary name in its own folder and renamed when
 reader sees the old file, the whole new file, or none. Arrays are safetensors, tables Parquet, and
 everything else JSON.
 
-JSON and safetensors hold checksums of their own content, which every reading compares, and whose
-they are (iunet/provenance.py). Other files (Parquet, CSV, pictures) stand with their checksum in
+JSON and safetensors hold checksums of their own content, which every reading compares, and their
+provenance (iunet/provenance.py). Other files (Parquet, CSV, pictures) stand with their checksum in
 the JSON beside them.
 """
 
@@ -84,14 +84,14 @@ def explain_full_disk(error: BaseException, path: str | os.PathLike) -> None:
     ) from error
 
 
-# ---- whose artifacts these are
+# ---- provenance
 
 
 _provenance: dict[str, Any] = {}
 
 
 def sign(provenance: dict[str, Any]) -> None:
-    """Whatever this process writes from now on says that it is of this job."""
+    """Give this provenance to everything that this process writes from now on."""
     global _provenance
     _provenance = provenance
 
@@ -104,7 +104,7 @@ def signed_code() -> Code:
 def check_inputs(expected: dict[str, Identity]) -> Code:
     """Refuse files that are not of the runs they are taken for; the versions of code behind them.
 
-    `expected` are the identities by path. A file that cannot say whose it is counts if a JSON of
+    `expected` are the identities by path. A file that cannot carry provenance counts if a JSON of
     its own job, beside it and among these files, holds its checksum.
     """
     code: list[Code] = []

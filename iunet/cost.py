@@ -1,11 +1,11 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
-    python -m iunet.cost [--configfile config/demo.yaml] [--remaining] [TARGET ...]
-    make cost
+    python -m iunet.cost [FILE ...] [--configfile FILE] [--config KEY=VALUE] [--remaining]
+    make cost ARGS="…"
 
 Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
-The jobs are those of Snakemake's own plan, so the two cannot disagree; a job that several tables
-share counts in each of them, and once in the total.
+The jobs are those of the lineage (iunet/runs/lineage.py). A job that several tables share counts in
+each of them, and once in the total.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from iunet.data.registry import read_registry
-from iunet.machine.allocation import cores
-from iunet.machine.speeds import speeds_file
+from iunet.errors import UserError
+from iunet.figures.catalog import declared_figures
+from iunet.runs import paths
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
-from iunet.runs.validate import unavailable
-from iunet.tables.catalog import said_by_tables
+from iunet.runs.lineage import Job, Lineage
+from iunet.runs.overlays import merged_config
+from iunet.runs.validate import validate
+from iunet.shown import Shown, whole_lineage
+from iunet.tables.catalog import declared_tables
 
-ROOT = Path(__file__).resolve().parents[1]
-SNAKEFILE, PROFILE = ROOT / "Snakefile", ROOT / "profiles" / "slurm" / "config.yaml"
-HEADS = f"{'GPU-hours':>11}{'CPU-hours':>11}{'longest':>10}{'memory':>10}"
-COLUMNS = f"{'':26}{'jobs':>8}{'submitted':>11}{HEADS}"
+COLUMNS = f"{'':26}{'jobs':>8}{'GPU-hours':>11}{'CPU-hours':>11}{'longest':>12}{'memory':>10}"
 
 
 @dataclass
@@ -36,153 +37,116 @@ class Sum:
     """Of some jobs: how many, how long one after the other, and the largest among them."""
 
     jobs: int = 0
-    submissions: set[Any] = field(default_factory=set)  # groups and single jobs
     seconds: float = 0.0
     longest_s: float = 0.0
     mem_mb: float = 0.0
     gpu_s: float = 0.0
 
-    def add(self, cost: Any, submission: Any, on_gpu: bool) -> None:
-        self.jobs += 1
-        if submission is not None:
-            self.submissions.add(submission)
-        if cost is not None:
-            self.seconds += cost.seconds
-            self.longest_s = max(self.longest_s, cost.seconds)
-            self.mem_mb = max(self.mem_mb, cost.mem_mb)
-            self.gpu_s += cost.seconds if on_gpu else 0.0
-
     def row(self, name: str) -> str:
-        hours = [seconds / 3600 for seconds in (self.gpu_s, self.seconds - self.gpu_s)]
-        times = f"{hours[0]:11,.2f}{hours[1]:11,.2f}{self.longest_s / 3600:10.2f}"
-        numbers = f"{self.jobs:8,}{len(self.submissions):11,}{times}"
-        return f"{name:26}{numbers}{self.mem_mb / 1000:7.1f} GB"
+        gpu, cpu = self.gpu_s / 3600, (self.seconds - self.gpu_s) / 3600
+        times = f"{gpu:11,.2f}{cpu:11,.2f}{self.longest_s / 3600:10.2f} h"
+        return f"{name:26}{self.jobs:8,}{times}{self.mem_mb / 1000:7.1f} GB"
 
 
-def load_workflow(
-    configfiles: list[Path], targets: list[str], forced: bool, changes: dict[str, Any]
-) -> Any:
-    """Snakemake's workflow with its graph of jobs, as `snakemake -n --profile profiles/slurm`.
+class Estimate:
+    """Sums over jobs of a benchmark."""
 
-    There is no public way to ask Snakemake for the graph: this is what its command does.
-    """
-    from snakemake.api import Workflow  # isort: skip  (first: the modules import each other in a circle)
-    from snakemake.logging import LoggerManager, logger
-    from snakemake.settings import types as settings
-    from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
+    def __init__(self, bench: Benchmark, remaining: bool = False):
+        self.bench, self.remaining = bench, remaining
+        self.shown = Shown(bench)
+        self.lineage: Lineage = whole_lineage(self.shown)
+        self.costs = Costs(bench)
 
-    workflow = Workflow(
-        config_settings=settings.ConfigSettings(configfiles=configfiles, config=changes),
-        resource_settings=settings.ResourceSettings(cores=cores(), nodes=1),
-        workflow_settings=settings.WorkflowSettings(),
-        logger_manager=LoggerManager(logger, settings.OutputSettings()),
-        storage_settings=settings.StorageSettings(),
-        dag_settings=settings.DAGSettings(targets=set(targets), forceall=forced),
-        group_settings=settings.GroupSettings(group_components=group_components()),
-        deployment_settings=settings.DeploymentSettings(),
-        storage_provider_settings={},
-    )
-    logger.setLevel("ERROR")
-    workflow._executor_plugin = ExecutorPluginRegistry().get_plugin("dryrun")  # else no groups
-    workflow.include(str(SNAKEFILE), overwrite_default_target=True)
-    workflow._prepare_dag(forceall=forced, ignore_incomplete=True, lock_warn_only=True, nolock=True)
-    workflow._build_dag()
-    workflow.execution_settings = settings.ExecutionSettings()
-    workflow.dag.update_groups()
-    return workflow
+    def jobs(self, last: Iterable[Job]) -> list[Job]:
+        """These jobs and all before them, each once."""
+        found: dict[Job, None] = {}
+        todo = list(last)
+        while todo:
+            job = todo.pop()
+            if job not in found:
+                found[job] = None
+                todo.extend(job.before)
+        return [job for job in found if not (self.remaining and self._is_done(job))]
 
+    def _is_done(self, job: Job) -> bool:
+        rule = job.identity["rule"]
+        made = paths.OUTPUTS.get(rule) or paths.OUTPUTS[rule.partition("_")[0]]
+        return Path(self.bench.path(made[-1], **job.identity["wildcards"])).exists()
 
-def group_components() -> dict[str, int]:
-    """How many parcels of a group the slurm profile submits as one."""
-    import yaml
+    def sum(self, jobs: Iterable[Job]) -> Sum:
+        total = Sum()
+        for job in jobs:
+            rule, point = job.identity["rule"], SimpleNamespace(**job.identity["wildcards"])
+            # One worker stands for all of a study's.
+            count = self.bench.config["tuning"]["workers"] if rule == "tune" else 1
+            total.jobs += count
+            if cost := self.costs.of(rule, point):
+                total.seconds += count * cost.seconds
+                total.gpu_s += count * cost.seconds * self.costs.gpus(rule, point)
+                total.longest_s = max(total.longest_s, cost.seconds)
+                total.mem_mb = max(total.mem_mb, cost.mem_mb)
+        return total
 
-    entries = yaml.safe_load(PROFILE.read_text(encoding="utf-8"))["group-components"]
-    return {name: int(n) for name, n in (entry.split("=") for entry in entries)}
+    def shown_jobs(self) -> dict[str, Job]:
+        """The jobs of tables and figures, by their names."""
+        tables = {name: self.lineage.job("table", table=name) for name in self.shown.tables}
+        figures = {name: self.lineage.job("figure", figure=name) for name in self.shown.figures}
+        names = {name: f"{name} (figure)" if name in tables else name for name in figures}
+        return tables | {names[name]: job for name, job in figures.items()}
 
-
-def ancestors(dag: Any, jobs: Iterable[Any]) -> set[Any]:
-    """The jobs, and all that they depend on."""
-    found, todo = set(), list(jobs)
-    while todo:
-        job = todo.pop()
-        if job not in found:
-            found.add(job)
-            todo.extend(dag.dependencies[job])
-    return found
-
-
-def sums(workflow: Any, bench: Benchmark, costs: Costs) -> tuple[dict[str, Sum], ...]:
-    """Per table, figure or experiment, per rule, and of everything (under `total`)."""
-    dag = workflow.dag
-    needed = [job for job in dag.jobs if dag.needrun(job) and not job.rule.norun]
-    of_job = {job: costs.of(job.rule.name, job.wildcards) for job in needed}
-    on_gpu = {job: "gpu" in job.rule.resources and costs.on_gpu(job.wildcards) for job in needed}
-    here = workflow._localrules
-    submissions = {
-        job: None if job.rule.name in here else dag.get_job_group(job) or job for job in needed
-    }
-    total, per_rule = Sum(), {}
-    for job in needed:
-        for entry in (total, per_rule.setdefault(job.rule.name, Sum())):
-            entry.add(of_job[job], submissions[job], on_gpu[job])
-    makers = {str(file): job for job in dag.jobs for file in job.output}
-    per_entry = {}
-    for key in bench.entries():
-        cells = [cell for cell in bench.cells_of(key) if cell.dataset not in bench.unavailable]
-        files = dict.fromkeys(path for cell in cells for path in bench.results_of(cell))
-        per_entry[key] = entry = Sum()
-        for job in ancestors(dag, (makers[file] for file in files if file in makers)):
-            if job in of_job:
-                entry.add(of_job[job], submissions[job], on_gpu[job])
-    return per_entry, per_rule, {"total": total}
+    def everything(self) -> list[Job]:
+        """The jobs of the rule `all`."""
+        return self.jobs([self.lineage.job("page"), self.lineage.job("rows")])
 
 
-def report(workflow: Any) -> str:
-    config = workflow.globals["config"]  # Snakemake's own, as the Snakefile has checked it
-    registry = read_registry(config["data"]["registry"])
-    away = unavailable(registry, config["data"]["mirror"])
-    bench = Benchmark(config, registry, away, said_by_tables("PAIRS"))
-    costs = Costs(bench)
-    per_entry, per_rule, whole = sums(workflow, bench, costs)
-    total = whole["total"]
-    lines = ["per table, figure or experiment, with all it depends on", COLUMNS]
-    lines += [entry.row(name) for name, entry in per_entry.items()]
-    lines += ["", "per rule", COLUMNS]
-    lines += [entry.row(name) for name, entry in sorted(per_rule.items())]
+def report(estimate: Estimate, files: Iterable[str] = ()) -> str:
+    """The whole as text; with files, of what these need."""
+    last = [_maker(estimate, file) for file in files]
+    jobs = estimate.jobs(last) if last else estimate.everything()
+    lines = []
+    if not last:
+        lines += ["per table and figure, with all it depends on", COLUMNS]
+        for name, job in estimate.shown_jobs().items():
+            behind = estimate.jobs([job])
+            if any("network" in j.identity["wildcards"] for j in behind):
+                lines.append(estimate.sum(behind).row(name))
+        lines.append("")
+    lines += ["per rule", COLUMNS]
+    rules: dict[str, list[Job]] = {}
+    for job in jobs:
+        rules.setdefault(job.identity["rule"], []).append(job)
+    lines += [estimate.sum(rules[rule]).row(rule) for rule in sorted(rules)]
+    total = estimate.sum(jobs)
     lines += ["", total.row("total")]
-    measured = speeds_file()
-    if measured is not None:
-        lines.append(f"Speeds are those that `make calibrate` has measured ({measured}).")
-    elif total.gpu_s:
-        lines.append("The GPU's speed is assumed, not measured: `make calibrate` measures it.")
-    if not total.gpu_s:
-        threads = config["train"]["threads"]
+    if total.gpu_s:
+        lines.append("The GPU's speed is assumed, not measured.")
+    else:
+        threads = estimate.bench.config["train"]["threads"]
         lines.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
-    lines.append("submitted: jobs for a scheduler, after grouping. Limits asked for are higher.")
     return "\n".join(lines)
+
+
+def _maker(estimate: Estimate, file: str) -> Job:
+    if (job := estimate.lineage.maker(file)) is None:
+        raise UserError(f"No rule makes the file {file}.")
+    return job
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("targets", nargs="*", help="files or rules; without one, everything")
-    parser.add_argument(
-        "--configfile", action="append", default=[], help="overlay; may be repeated"
-    )
+    parser.add_argument("files", nargs="*", help="what is asked for; without one, everything")
+    parser.add_argument("--configfile", action="append", default=[], help="overlay; repeatable")
+    parser.add_argument("--config", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="other than the config says")
     parser.add_argument("--remaining", action="store_true", help="leave out what is there already")
     arguments = parser.parse_args()
-    from snakemake.exceptions import MissingRuleException
-
-    overlays = [Path(path).resolve() for path in arguments.configfile]
-    for path in overlays:
-        if not path.is_file():
-            sys.exit(f"There is no config file {path}.")
-    changes = {"device": arguments.device} if arguments.device else {}
+    changes = [*arguments.config, *([f"device={arguments.device}"] if arguments.device else [])]
     try:
-        workflow = load_workflow(overlays, arguments.targets, not arguments.remaining, changes)
-    except MissingRuleException as error:
-        sys.exit(f"{error} To name a second overlay, repeat --configfile.")
-    print(report(workflow))
+        config: dict[str, Any] = merged_config(arguments.configfile, changes)
+        bench = validate(config, declared_tables() | declared_figures())
+        print(report(Estimate(bench, arguments.remaining), arguments.files))
+    except UserError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Whose an artifact is: what it says of itself, and what its reader expects of it.
+"""Artifact provenance: what an artifact says of itself, and what its reader expects of it.
 
 Every job has an identity: its rule, its wildcards (the coordinates of the run), its settings, and a
-digest of the identities of all that it is made from. It stands in every artifact that the job
-writes, under `made_by`, beside the versions of the code that made it and all before it:
+digest of the identities of the jobs before it (iunet/runs/lineage.py). Every artifact of the job
+carries it under `made_by`, with the versions of the code that made it and all before it:
 
     {"file": "supernet.safetensors", "rule": "supernet", "wildcards": {…}, "settings": {…},
      "inputs": "5d0c…", "id": "90ab…", "code": {"iunet.training.loop": ["45439a88"], …}}
 
-A reader compares the identity, and refuses another run's artifact by name. Versions of code are no
-reason to refuse: an edit that was accepted (docs/reruns.md) stays accepted, but tables note it.
+A reader compares the identity, and refuses an artifact of a different run by name. Versions of code
+are no reason to refuse: an edit that was accepted (docs/reruns.md) stays accepted, but tables note
+it.
 Standard library only.
 """
 
@@ -35,7 +36,7 @@ def digest(*parts: Any) -> str:
 def identity(
     rule: str, wildcards: dict[str, str], settings: dict[str, Any], inputs: Iterable[str]
 ) -> Identity:
-    """The identity of a job; `inputs` are the ids of what it is made from."""
+    """The identity of a job; `inputs` are the ids of the jobs before it."""
     content = {
         "rule": rule,
         "wildcards": dict(wildcards),
@@ -50,8 +51,8 @@ def refuse_foreign(path: str | Path, expected: Identity, found: Any) -> None:
     again = "Delete it and run the same command again to make it anew."
     if not isinstance(found, dict) or "id" not in found:
         raise UserError(
-            f"{path} does not say which run it is of, so it was not made by this workflow, or is "
-            f"damaged. {again}"
+            f"{path} does not say which run it belongs to, so it was not made by this workflow, "
+            f"or is damaged. {again}"
         )
     if found.get("file") != Path(path).name:
         raise UserError(
@@ -62,7 +63,9 @@ def refuse_foreign(path: str | Path, expected: Identity, found: Any) -> None:
     differences = list(_differences(expected, found))
     told = "; ".join(differences[:SHOWN])
     told += f"; and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
-    raise UserError(f"{path} is of another run: {told or 'it was made from other inputs'}. {again}")
+    raise UserError(
+        f"{path} belongs to a different run: {told or 'it was made from other inputs'}. {again}"
+    )
 
 
 def _differences(expected: Identity, found: Identity) -> Iterable[str]:

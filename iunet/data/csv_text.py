@@ -20,7 +20,7 @@ OF_ARROW = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # compression that py
 
 
 def check_csv_text(dataset: str, path: Path, separator: str) -> None:
-    """Refuse a file whose rows and columns are not those that pandas would give."""
+    """Refuse a file of which pandas would make other rows and columns."""
     where = f"Data set '{dataset}': {path}"
     rows = _rows(where, path, separator)
     _, header = next(rows, (0, []))
@@ -53,7 +53,7 @@ def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[st
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
-    """The text of a file that is compressed as its name says, as pandas takes it."""
+    """The text of a file, uncompressed as the ending of its name says."""
     import pyarrow
 
     suffix = path.suffix.lower()

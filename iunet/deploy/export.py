@@ -20,7 +20,7 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     """Write the model file, ONNX and the report (JSON and Markdown); returns the report.
 
     The probabilities of both stand in the sorted order of the labels, as scikit-learn's `classes_`.
-    `repeats`: calls of each form whose latency is measured.
+    `repeats`: calls of each form, for its latency.
     """
     model = in_label_order(model)
     folder = Path(folder)

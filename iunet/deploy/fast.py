@@ -41,7 +41,7 @@ class FastModel:
     """A model ready to predict; `probabilities` takes the network's inputs."""
 
     def __init__(self, model: FoldedModel, kernels: str | None = None):
-        """`kernels`: numba or torch; numba if it is there and nothing is said."""
+        """`kernels`: numba or torch; by default numba if it is installed."""
         self.kernels = kernels or fastest_kernels()
         if self.kernels not in PREPARED:
             raise UserError(

@@ -29,10 +29,6 @@ class Layer:
         whole[self.mask] = self.kept[member]
         return whole
 
-    @property
-    def is_whole(self) -> bool:
-        return self.kept.shape[1] == self.mask.size
-
 
 @dataclass(frozen=True)
 class FoldedModel:
@@ -105,7 +101,7 @@ def _folded_weights(
 
 
 def without_dead_units(layers: list[Layer]) -> list[Layer]:
-    """The same function without hidden units that nothing reads, or whose output is constant.
+    """The same function without hidden units that nothing reads or that are constant.
 
     A constant goes into the biases of the next layer. Cutting one unit off may leave another
     without use, so it goes on until nothing changes.
@@ -126,7 +122,7 @@ def without_dead_units(layers: list[Layer]) -> list[Layer]:
 
 
 def _with_constants(layer: Layer, constants: np.ndarray) -> np.ndarray:
-    """The biases of a layer some of whose inputs are constant, and 0 from now on."""
+    """The biases of a layer once constant inputs are taken out of it."""
     if not constants.any():
         return layer.biases
     members = range(len(layer.kept))

@@ -1,8 +1,5 @@
 """A trained, pruned network as it is shipped, and the one file in which it is saved.
 
-    model = read_run("results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8")
-    write_model("model.safetensors", model)
-
 The file is an artifact (iunet/artifacts.py): the kept weights of every member, one bit per weight
 for the mask that they share, everything else as JSON in its header, all under checksums. Reading it
 parses numbers and JSON, and executes nothing.
@@ -17,18 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iunet import __version__
-from iunet.artifacts import (
-    AGAIN,
-    read_arrays,
-    read_arrays_and_metadata,
-    read_json,
-    read_provenance,
-    write_arrays,
-)
+from iunet.artifacts import AGAIN, read_arrays_and_metadata, write_arrays
 from iunet.errors import UserError, one_line
-from iunet.method.masks import expand_weights, pack_masks, read_masks, unpack_masks
-from iunet.runs import paths
-from iunet.runs.names import CutName, DenseName, SupernetName
+from iunet.method.masks import expand_weights, pack_masks, unpack_masks
 
 if TYPE_CHECKING:
     from iunet.networks.network import Network
@@ -158,101 +146,3 @@ def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
     if len(model.classes) != model.network["n_classes"]:
         raise ValueError("there is not a label for every output")
     return model
-
-
-# ---- runs of the workflow
-
-
-def read_run(folder: str | Path) -> PrunedModel:
-    """The network of a finished run of the workflow: a subnetwork's folder, or a dense one's."""
-    folder = Path(folder).resolve()
-    if (folder / _name(paths.SUBNETWORK_WEIGHTS)).is_file():
-        return _read(_Run.of_subnetwork(folder))
-    if (folder / _name(paths.DENSE_WEIGHTS)).is_file():
-        return _read(_Run.of_dense(folder))
-    raise UserError(
-        f"{folder} is no folder of a fine-tuned or dense network: it holds neither "
-        f"{_name(paths.SUBNETWORK_WEIGHTS)} nor {_name(paths.DENSE_WEIGHTS)}. Name a folder like "
-        "results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8, which `snakemake` makes if it is "
-        "asked for finetune.json in it."
-    )
-
-
-@dataclass(frozen=True)
-class _Run:
-    """A run's coordinates, read from its path, and its files."""
-
-    root: str
-    values: dict[str, str]  # of the wildcards in `paths`
-    weights: str
-    masked: bool
-
-    @classmethod
-    def of_subnetwork(cls, folder: Path) -> _Run:
-        cut, supernet = CutName.parse(folder.name), SupernetName.parse(folder.parents[1].name)
-        values = {"supernet": str(supernet), "initial": supernet.initial}
-        values |= {"cut": cut.folder, "options": cut.options}
-        return cls._of(folder.parent, values, paths.SUBNETWORK_WEIGHTS)
-
-    @classmethod
-    def of_dense(cls, folder: Path) -> _Run:
-        dense = DenseName.parse(folder.parent.name)
-        values = {"dense": str(dense), "initial": dense.initial}
-        return cls._of(folder, values, paths.DENSE_WEIGHTS)
-
-    @classmethod
-    def _of(cls, seed: Path, values: dict[str, str], weights: str) -> _Run:
-        network, dataset, runs, root = seed.parents[1:5]
-        if runs.name != "runs" or not seed.name.startswith("seed"):
-            raise UserError(
-                f"{seed} does not lie in a folder of results: the form is "
-                "results/runs/<dataset>/<network>/<supernet>/seed0."
-            )
-        values |= {"seed": seed.name.removeprefix("seed")}
-        values |= {"network": network.name, "dataset": dataset.name}
-        return cls(str(root), values, weights, "cut" in values)
-
-    def path(self, path: str) -> str:
-        return paths.fill(path, self.root, **self.values)
-
-
-def _read(run: _Run) -> PrunedModel:
-    from iunet.training.members import split_members
-
-    files = [run.weights, paths.INITIAL_REPORT, paths.PREPROCESSING, paths.SPLIT_REPORT]
-    files += [paths.MASK, paths.MASK_REPORT] if run.masked else []
-    for file in files:
-        _refuse_foreign(run, run.path(file))
-    stored = read_arrays(run.path(run.weights))
-    if not stored:
-        raise UserError(
-            f"{run.path(run.weights)} holds no weights: the run failed, as the JSON beside it says."
-        )
-    masks = {}
-    if run.masked:
-        masks = read_masks(run.path(paths.MASK), run.path(paths.MASK_REPORT))
-    split = read_json(run.path(paths.SPLIT_REPORT))
-    return PrunedModel(
-        preprocessing=read_json(run.path(paths.PREPROCESSING)),
-        network=read_json(run.path(paths.INITIAL_REPORT))["network"],
-        members=split_members(stored),
-        masks=masks,
-        classes=[entry["name"] for entry in split["classes"]],
-        origin={key: value for key, value in sorted(run.values.items()) if value},
-    )
-
-
-def _refuse_foreign(run: _Run, path: str) -> None:
-    """A file that was copied from another run would fit, and predict nonsense."""
-    provenance = read_provenance(path) or {}
-    for key, value in provenance.get("wildcards", {}).items():
-        if run.values.get(key, value) != value:
-            raise UserError(
-                f"{path} belongs to a different run: {key} is '{value}', not "
-                f"'{run.values[key]}'. "
-                "Delete it and run the workflow again to make it anew."
-            )
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]

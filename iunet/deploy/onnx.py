@@ -24,7 +24,6 @@ from iunet.errors import UserError
 
 if TYPE_CHECKING:
     import onnx
-    import pyarrow as pa
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # of 2022: runtimes of today and of then read them
 LARGEST = 2**31 - 2**20  # bytes that one file can hold
@@ -71,19 +70,6 @@ def described_inputs(preprocessing: dict[str, Any]) -> list[dict[str, Any]]:
     for column in fitted.categorical:
         levels = {"levels": column.levels, "n_infrequent": len(column.infrequent)}
         inputs.append({"name": column.name, "kind": "categorical", **levels})
-    return inputs
-
-
-def onnx_inputs(preprocessing: dict[str, Any], table: pa.Table) -> dict[str, np.ndarray]:
-    """The rows of a checked table as the inputs that the ONNX model takes."""
-    from iunet.data.preprocess import dictionary_codes, float_values
-
-    fitted, missing = Preprocessing.from_json(preprocessing), missing_text(preprocessing)
-    inputs = {c.name: float_values(table.column(c.name))[:, None] for c in fitted.numeric}
-    for column in fitted.categorical:
-        codes, levels = dictionary_codes(table.column(column.name))
-        texts = np.array([*levels, missing], dtype=object)  # code -1 is the last
-        inputs[column.name] = texts[codes][:, None]
     return inputs
 
 
@@ -200,9 +186,9 @@ class _Graph:
         built = helper.make_model(
             graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="iunet-bench"
         )
-        said = {"classes": self.model.classes, "made_by": self.model.origin}
-        said |= {} if self.missing is None else {"missing_text": self.missing}
-        properties = {key: json.dumps(value, sort_keys=True) for key, value in said.items()}
+        facts = {"classes": self.model.classes, "made_by": self.model.origin}
+        facts |= {} if self.missing is None else {"missing_text": self.missing}
+        properties = {key: json.dumps(value, sort_keys=True) for key, value in facts.items()}
         helper.set_model_props(built, properties)
         self.onnx.checker.check_model(built)
         return built

@@ -64,8 +64,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     The defaults are the paper's, or where it is silent those of the benchmark: with the same rows
     and seed, probabilities equal the benchmark's bit for bit. There is no early stopping and no
     validation set: the numbers of epochs are fixed, all rows are trained on, and the weights of the
-    last epoch are used, as in the paper, whose point is that one setting serves all data. For the
-    same reason nothing is searched; to search, use `GridSearchCV`.
+    last epoch are used, as in the paper: one setting serves all data. For the same reason nothing
+    is searched; to search, use `GridSearchCV`.
 
     Rows may be a data frame (numbers and categories, missing values in both), or an array. A column
     of text, categories or booleans is categorical, every other one numeric. Numbers are

@@ -1,4 +1,4 @@
-"""What a caller hands over, as a frame; and frames as columns of the kinds that were fitted."""
+"""Rows that a caller hands over: as a data frame, and as columns of the kinds that were fitted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_NUMBER = 300  # characters: no float has more digits before its point
 
 @contextlib.contextmanager
 def columns_kept_if_refused(estimator: Any) -> Iterator[None]:
-    """A fit that fails leaves the columns of the fit before it, which its network is of."""
+    """Inside, a fit that fails leaves the columns of the fit before it."""
     names = ("n_features_in_", "feature_names_in_")
     before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
     try:
@@ -49,13 +49,13 @@ def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
         if unnamed or not all(isinstance(name, str) for name in X.columns):
             frame = X.set_axis(array_names(X.shape[1]), axis="columns")
         refuse_equal_names(frame)
-        return of_plain_types(frame)
-    X = of_mixed_kinds(X)
+        return with_plain_types(frame)
+    X = list_as_array(X)
     smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
     array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "feature_names_in_", None)
-    return of_plain_types(array_frame(array, names))
+    return with_plain_types(array_frame(array, names))
 
 
 def refuse_equal_names(frame: pd.DataFrame) -> None:
@@ -64,10 +64,10 @@ def refuse_equal_names(frame: pd.DataFrame) -> None:
         raise DataError(f"X has two columns named '{twice}'.")
 
 
-def of_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns whose types pandas can hardly compute with as what they mean.
+def with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without types that pandas can hardly compute with.
 
-    Arrow's dictionaries are categories, its nulls missing objects, and halves float32.
+    Arrow's dictionaries become categories, its nulls missing objects, and halves float32.
     """
     frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
@@ -81,8 +81,8 @@ def of_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def of_mixed_kinds(X: Any) -> Any:
-    """A list of rows as an array that keeps numbers beside texts; anything else as it is."""
+def list_as_array(X: Any) -> Any:
+    """A list of rows as an array that keeps numbers beside text; anything else as it is."""
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
@@ -101,7 +101,10 @@ def array_names(count: int) -> list[str]:
 
 
 def check_size(estimator: Any, shape: tuple[int, int], least_rows: int) -> None:
-    """As scikit-learn's `check_array` says it, which would make an array of the frame."""
+    """Refuse too few rows or columns in the words of scikit-learn's `check_array`.
+
+    That itself would make an array of a frame.
+    """
     who = type(estimator).__name__
     for found, least, what in zip(shape, (least_rows, 1), ("sample", "feature"), strict=True):
         if found < least:

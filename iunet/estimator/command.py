@@ -1,6 +1,6 @@
 """The command `iunet`: fit, predict and export without writing a program.
 
-Exit codes: 0, 1 for a bug (with its traceback), 2 for what the user can put right.
+Exit codes: 0; 1 for a bug (with its traceback); 2 for what the user can put right.
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
-import math
-import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iunet import __version__
 from iunet.artifacts import write_text
@@ -29,36 +27,36 @@ SHOWN = 10  # names in a message
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one of the subcommands; the exit code."""
+    """Run one of the subcommands; returns the exit code."""
     parsed = parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings(), said_logs():
-            warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
+        with warnings.catch_warnings(), printed_log_warnings():
+            warnings.showwarning = lambda message, *_, **__: print_message(f"warning: {message}")
             parsed.run(parsed)
     except UserError as error:
-        say(str(error))
+        print_message(str(error))
         return 2
     except OSError as error:
         if error.filename is None:
             raise
-        say(f"{error.filename} cannot be read or written ({one_line(error)}).")
+        print_message(f"{error.filename} cannot be read or written ({one_line(error)}).")
         return 2
     except KeyboardInterrupt:
-        say("interrupted")
+        print_message("interrupted")
         return 130
     return 0
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     print(f"iunet: {text}", file=sys.stderr)
 
 
 @contextlib.contextmanager
-def said_logs() -> Iterator[None]:
-    """Inside, what the checks of a file log as a warning is said as such."""
+def printed_log_warnings() -> Iterator[None]:
+    """Inside, warnings that the checks of a file log are printed."""
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: say(f"warning: {record.getMessage()}")
-    # What a column is taken as is said by the fit, too.
+    handler.emit = lambda record: print_message(f"warning: {record.getMessage()}")
+    # The fit itself warns of the kinds of columns.
     handler.addFilter(lambda record: record.name != "iunet.data.table")
     log = logging.getLogger("iunet")
     log.addHandler(handler)
@@ -82,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_predict(commands)
     _add_export(commands)
+    _add_verify(commands)
     return top
 
 
@@ -93,45 +92,26 @@ def _add_fit(commands) -> None:
         "settings are the paper's; columns of text are categories, all others numbers.",
         epilog="Example: iunet fit customers.csv --target label --categorical zip_code --out model",
     )
-    fit.add_argument("data", type=Path, help="CSV, TSV or Parquet file with a header")
-    fit.add_argument("--target", required=True, help="the column to predict")
-    fit.add_argument("--out", required=True, type=Path, help="file of the model")
-    fit.add_argument(
-        "--categorical",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="columns of numbers that are categories",
+    add, names = fit.add_argument, {"nargs": "+", "default": [], "metavar": "COLUMN"}
+    default = "(default: %(default)s)"
+    add("data", type=Path, help="CSV, TSV or Parquet file with a header")
+    add("--target", required=True, help="the column to predict")
+    add("--out", required=True, type=Path, help="file of the model")
+    add("--categorical", help="columns of numbers that are categories", **names)
+    add("--leave-out", help="columns not to use, as an id", **names)
+    add("--ratio", default=8, type=float, help=f"1 of so many weights is kept {default}")
+    add(
+        "--structure",
+        default="weight",
+        choices=("weight", "unit"),
+        help=f"prune single weights, or whole units {default}",
     )
-    fit.add_argument(
-        "--leave-out", nargs="+", default=[], metavar="COLUMN", help="columns not to use, as an id"
-    )
-    _add_option(fit, "--ratio", 8, "1 of so many weights is kept", type=float)
-    pruned = "prune single weights, or whole units"
-    _add_option(fit, "--structure", "weight", pruned, choices=("weight", "unit"))
-    fit.add_argument(
-        "--balanced", action="store_true", help="weigh every class alike, however rare it is"
-    )
-    _add_option(fit, "--seed", 0, "of everything random", type=whole(0, 2**64 - 1))
-    _add_option(fit, "--threads", 1, "of torch on a CPU", type=whole(1))
-    _add_option(fit, "--device", "auto", "to train on", choices=("auto", "cpu", "cuda"))
+    add("--balanced", action="store_true", help="weigh every class alike, however rare it is")
+    add("--seed", default=0, type=int, help=f"of everything random {default}")
+    add("--threads", default=1, type=int, help=f"of torch on a CPU {default}")
+    devices = ("auto", "cpu", "cuda")
+    add("--device", default="auto", choices=devices, help=f"to train on {default}")
     fit.set_defaults(run=run_fit)
-
-
-def whole(least: int, most: float = math.inf) -> Callable[[str], int]:
-    """Reads a whole number of an option, which is refused by the option's name."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not least <= int(text) <= most:
-            allowed = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number {allowed}")
-        return int(text)
-
-    return read
-
-
-def _add_option(to: argparse.ArgumentParser, name: str, default: Any, text: str, **how) -> None:
-    to.add_argument(name, default=default, help=f"{text} (default: {default})", **how)
 
 
 def _add_predict(commands) -> None:
@@ -142,12 +122,11 @@ def _add_predict(commands) -> None:
         "names, whatever their order; those that the model does not know are ignored.",
         epilog="Example: iunet predict model new.csv --out predictions.csv",
     )
-    predict.add_argument("model", type=Path, help="file that `iunet fit` wrote")
-    predict.add_argument("data", type=Path, help="CSV, TSV or Parquet file")
-    predict.add_argument("--out", type=Path, help="CSV to write (otherwise it is printed)")
-    predict.add_argument(
-        "--probabilities", action="store_true", help="add the probability of every class"
-    )
+    add = predict.add_argument
+    add("model", type=Path, help="file that `iunet fit` wrote")
+    add("data", type=Path, help="CSV, TSV or Parquet file")
+    add("--out", type=Path, help="CSV to write (otherwise it is printed)")
+    add("--probabilities", action="store_true", help="add the probability of every class")
     predict.set_defaults(run=run_predict)
 
 
@@ -160,14 +139,28 @@ def _add_export(commands) -> None:
         epilog="Example: iunet export results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8 "
         "--to shipped",
     )
-    export.add_argument(
-        "source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow"
-    )
-    export.add_argument("--to", required=True, type=Path, help="folder to write")
+    add = export.add_argument
+    add("source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow")
+    add("--to", required=True, type=Path, help="folder to write")
     export.set_defaults(run=run_export)
 
 
-# ---- what they do
+def _add_verify(commands) -> None:
+    verify = commands.add_parser(
+        "verify",
+        help="name the results of the workflow that a config would not make",
+        description="Compare every artifact below a folder of results with what the config would "
+        "make. To be called in the project's folder.",
+        epilog="Example: iunet verify results/demo --configfile config/demo.yaml",
+    )
+    add = verify.add_argument
+    add("folder", help="folder of results")
+    add("--configfile", nargs="+", default=[], metavar="FILE", help="overlays of the config")
+    add("--config", nargs="+", default=[], metavar="KEY=VALUE", help="changes of single keys")
+    verify.set_defaults(run=run_verify)
+
+
+# ---- the subcommands
 
 
 def run_fit(arguments: argparse.Namespace) -> None:
@@ -190,7 +183,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
     clean = clean_table(arguments.data.name, raw)
     labels = raw.frame[arguments.target]
     kinds = [column["kind"] for column in clean.columns]
-    say(
+    print_message(
         f"{len(raw.frame)} rows, {kinds.count('numeric')} columns of numbers, "
         f"{kinds.count('categorical')} of categories, {len(clean.classes)} classes"
     )
@@ -207,19 +200,20 @@ def run_fit(arguments: argparse.Namespace) -> None:
     model.fit(raw.frame.drop(columns=arguments.target), labels)
     model.save(arguments.out)
     sizes = model.sizes_
-    say(
+    print_message(
         f"{arguments.out}: {sizes['kept_parameters']:,} of {sizes['parameters']:,} parameters, "
         f"{sizes['members']} members"
     )
     if len(model.unused_features_):
-        say(f"the network does not use: {some(model.unused_features_)}")
+        print_message(f"the network does not use: {listed(model.unused_features_)}")
 
 
 def run_predict(arguments: argparse.Namespace) -> None:
     from iunet.estimator.classifier import IUNetClassifier
 
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
-    frame = columns_of(model, read_file(arguments.data, categories_of(model)), arguments.data)
+    categories = [column["name"] for column in model._model.preprocessing["categorical"]]
+    frame = columns_of(model, read_file(arguments.data, categories), arguments.data)
     probabilities = model.predict_proba(frame)
     result = {"prediction": model.classes_[probabilities.argmax(axis=1)]}
     if arguments.probabilities:
@@ -247,30 +241,22 @@ def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.Da
     if missing := [name for name in names if name not in frame.columns]:
         raise UserError(
             f"{path} lacks {len(missing)} of the {len(names)} columns that the model was fitted "
-            f"on: {some(missing)}.{nearest(missing[0], frame.columns)}"
+            f"on: {listed(missing)}.{nearest(missing[0], frame.columns)}"
         )
     if extra := [name for name in frame.columns if name not in names]:
-        say(f"{path}: ignored, since the model does not know them: {some(extra)}")
+        print_message(f"{path}: ignored, since the model does not know them: {listed(extra)}")
     return frame[list(names)]
 
 
 def run_export(arguments: argparse.Namespace) -> None:
-    from iunet.deploy.model import read_model, read_run
+    from iunet.deploy.export import export_model
+    from iunet.deploy.model import read_model
+    from iunet.deploy.report import report_text
+    from iunet.deploy.run import read_run
 
     source = arguments.source
     model = read_model(source)[0] if source.is_file() else read_run(source)
-    try:
-        from iunet.deploy.export import export_model
-        from iunet.deploy.report import report_text
-    except ImportError as error:
-        raise UserError(
-            f"Export needs the package '{error.name}': pip install 'iunet-bench[export]'."
-        ) from error
     print(report_text(export_model(model, arguments.to)))
-
-
-def categories_of(model: IUNetClassifier) -> list[str]:
-    return [column["name"] for column in model._model.preprocessing["categorical"]]
 
 
 def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -282,10 +268,21 @@ def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     return read_table(path.name, path, texts)
 
 
-def some(names) -> str:
-    listed = ", ".join(map(str, names[:SHOWN]))
-    return listed if len(names) <= SHOWN else f"{listed} and {len(names) - SHOWN} more"
+def listed(names) -> str:
+    shown = ", ".join(map(str, names[:SHOWN]))
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def run_verify(arguments: argparse.Namespace) -> None:
+    from iunet.verify import verify
+
+    problems = verify(arguments.folder, arguments.configfile, arguments.config)
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise UserError(f"{len(problems)} files of {arguments.folder} are not this config's.")
+    print(f"Every artifact of {arguments.folder} is what this config would make.")

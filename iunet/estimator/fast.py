@@ -18,9 +18,9 @@ from iunet.estimator.columns import (
     array_frame,
     check_size,
     conform,
-    of_mixed_kinds,
-    of_plain_types,
+    list_as_array,
     refuse_equal_names,
+    with_plain_types,
 )
 from iunet.estimator.rows import as_data_errors
 
@@ -41,7 +41,7 @@ class FastClassifier:
         model = in_label_order(model)
         self.classes_ = np.array(model.classes)
         self._fitted = Preprocessing.from_json(model.preprocessing)
-        # All columns of the fit, also unused ones; a run of the workflow does not tell them.
+        # All columns of the fit, also unused ones; None for a run of the workflow.
         self._columns: list[str] | None = model.preprocessing.get("columns")
         self._named: bool = model.preprocessing.get("named", True)
         self._network = FastModel(fold(model), kernels)
@@ -69,7 +69,7 @@ class FastClassifier:
         if scipy.sparse.issparse(frame):
             raise DataError("X is a sparse matrix, but has to be dense: use X.toarray().")
         if not isinstance(frame, pd.DataFrame):
-            array = np.asarray(of_mixed_kinds(frame))
+            array = np.asarray(list_as_array(frame))
             if array.ndim != 2:
                 raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
             frame = array_frame(array)
@@ -88,4 +88,4 @@ class FastClassifier:
                     f"X has no column '{column.name}', which the model uses."
                     f"{nearest(column.name, frame.columns)}"
                 )
-        return of_plain_types(frame)
+        return with_plain_types(frame)

@@ -1,4 +1,4 @@
-"""Which columns of a fit are categories, and what a person should be told of them."""
+"""The columns of a fit that are categories, and warnings about them."""
 
 from __future__ import annotations
 

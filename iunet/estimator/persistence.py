@@ -60,7 +60,7 @@ def _is_model(path: Path) -> bool:
 def _plain(name: str, value: Any) -> Any:
     """A parameter as JSON; a dictionary as pairs, since JSON's keys are text."""
     if isinstance(value, np.random.RandomState):
-        return None  # `seed` says what was drawn from it
+        return None  # the seed that was drawn from it is saved with the model
     if isinstance(value, dict):
         return {"pairs": [[_plain(name, k), _plain(name, v)] for k, v in value.items()]}
     if isinstance(value, (list, tuple, set, range, np.ndarray, pd.Index, pd.Series)):

@@ -34,8 +34,8 @@ _held: list[FileLock] = []  # for the life of the process: a lock that is collec
 def claim_gpu(wait_s: float = 600.0) -> str | None:
     """Take a free GPU and hide the others; None where there is nothing to choose.
 
-    Waits while all are taken, and then says so: beside another workflow of the same user, jobs can
-    outnumber them.
+    Waits while all are taken, up to an error: beside another workflow of the same user, jobs can
+    outnumber the GPUs.
     """
     ids = gpu_ids()
     if len(ids) < 2:

@@ -84,10 +84,10 @@ def made_from(
 class Lineage:
     """The jobs of a benchmark, each described once."""
 
-    def __init__(self, bench: Benchmark, scripts: Path):
+    def __init__(self, bench: Benchmark, scripts: Path, more: dict[str, Stage] | None = None):
         self.bench, self.config = bench, bench.config
         self.scripts = scripts  # the folder of the rules' scripts
-        self.stages = dict(STAGES)  # rules of tables and figures are added by those who know them
+        self.stages = STAGES | (more or {})  # with the rules of tables and figures
         self._jobs: dict[tuple, Job] = {}
         self._makers: dict[str, Job | None] = {}
         self._code: dict[str, tuple[str, ...]] = {}

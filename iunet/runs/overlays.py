@@ -7,6 +7,7 @@ twice it takes the last without a word.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,26 @@ def _refuse_twice(names: list[str]) -> None:
         if name in seen and name != "<<":
             raise UserError(f"the key '{name}' stands twice in the same place. Remove one of them.")
         seen.add(name)
+
+
+def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
+    """The config as Snakemake makes it: the default, overlays, and `KEY=VALUE` changes on top."""
+    import yaml
+    from snakemake.utils import update_config
+
+    own: dict[str, Any] = {}
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals:
+            raise UserError(f"--config takes KEY=VALUE, but got '{change}'.")
+        own[key] = yaml.safe_load(value)
+    files = ["config/config.yaml", *overlays]
+    given = [read_overlay(path) for path in files]
+    source = next((part["own"] for part in [own, *reversed(given)] if part.get("own")), None)
+    if source:  # as workflow/Snakefile does
+        kind = "images" if str(source).endswith(".npz") else "table"
+        given.insert(1, read_overlay(f"config/own-{kind}.yaml"))
+    config: dict[str, Any] = {}
+    for part in [*given, own]:
+        update_config(config, part)
+    return config

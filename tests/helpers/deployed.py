@@ -9,8 +9,16 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing, one_hot
+from iunet.data.preprocess import (
+    Preprocessing,
+    apply_preprocessing,
+    dictionary_codes,
+    fit_preprocessing,
+    float_values,
+    one_hot,
+)
 from iunet.deploy.model import PrunedModel
+from iunet.deploy.onnx import missing_text
 from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 
@@ -91,6 +99,17 @@ def fitted_on(table: pa.Table, n_train: int, max_categories: int = 5) -> dict[st
 def network_inputs(preprocessing: dict[str, Any], table: pa.Table) -> np.ndarray:
     fitted = Preprocessing.from_json(preprocessing)
     return one_hot(fitted, *apply_preprocessing(fitted, table, np.arange(table.num_rows)))
+
+
+def onnx_inputs(preprocessing: dict[str, Any], table: pa.Table) -> dict[str, np.ndarray]:
+    """The rows of a checked table as the inputs that the ONNX model takes."""
+    fitted, missing = Preprocessing.from_json(preprocessing), missing_text(preprocessing)
+    inputs = {c.name: float_values(table.column(c.name))[:, None] for c in fitted.numeric}
+    for column in fitted.categorical:
+        codes, levels = dictionary_codes(table.column(column.name))
+        texts = np.array([*levels, missing], dtype=object)  # code -1 is the last
+        inputs[column.name] = texts[codes][:, None]
+    return inputs
 
 
 def model_for(preprocessing: dict[str, Any], **changes: Any) -> PrunedModel:

@@ -55,4 +55,4 @@ def test_a_checkpoint_of_another_run_is_refused(checkpoint, caplog):
     other = Checkpoint(checkpoint.path, {"id": "2"})
     with caplog.at_level(logging.WARNING):
         assert other.load(CPU) is None
-    assert "is of another run (id differ)" in caplog.text
+    assert "belongs to a different run (id differ)" in caplog.text

@@ -25,8 +25,9 @@ from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_js
 from iunet.deploy.dense import dense_torch, reference_probabilities
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import FoldedModel, fold, without_dead_units
-from iunet.deploy.model import read_model, read_run, write_model
+from iunet.deploy.model import read_model, write_model
 from iunet.deploy.report import dense_bytes, report_text, speedups
+from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec
@@ -65,7 +66,7 @@ def test_dead_units_go():
 def test_whole_members_without_a_mask():
     model = random_model(TABULAR, density=1.0)
     folded = fold(replace(model, masks={}, members=model.states()))
-    assert all(layer.is_whole for layer in folded.layers)
+    assert all(layer.mask.all() for layer in folded.layers)
 
 
 def test_networks_that_are_not_fully_connected_are_refused():

@@ -70,6 +70,7 @@ def test_fit_and_predict(folder, capsys):
         ("fit data.csv --target label --out data.csv", "a file that is no model"),
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
+        ("fit data.csv --target label --out model --threads 0", "'n_threads' is 0"),
         ("predict absent new.csv", "absent is no saved model"),
         ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
     ],
@@ -92,22 +93,6 @@ def test_warnings_are_said_once_as_the_commands_own(folder, capsys):
     assert len(warned) == 2
     assert "data set 'data.csv': the column 'id' grows from row to row" in warned[0]
     assert "Column 'rooms' is taken as categorical because of values like '?'" in warned[1]
-
-
-@pytest.mark.parametrize(
-    ("option", "fragment"),
-    [
-        ("--threads 0", "argument --threads: '0' is no whole number of at least 1"),
-        ("--seed -1", "argument --seed: '-1' is no whole number from 0 to 18446744073709551615"),
-        ("--seed 18446744073709551616", "argument --seed: '18446744073709551616' is no whole"),
-        ("--threads two", "argument --threads: 'two' is no whole number"),
-    ],
-)
-def test_options_are_refused_by_their_own_names(folder, capsys, option, fragment):
-    with pytest.raises(SystemExit) as ended:
-        main([*FIT.split(), *option.split()])
-    assert ended.value.code == 2
-    assert fragment in capsys.readouterr().err
 
 
 def test_missing_columns_are_named(folder, capsys):

@@ -15,6 +15,7 @@ from deployed import (
     fitted_on,
     model_for,
     network_inputs,
+    onnx_inputs,
     random_model,
 )
 
@@ -23,7 +24,7 @@ from iunet.data.table import RawTable, clean_table
 from iunet.deploy.dense import reference_probabilities
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel
-from iunet.deploy.onnx import build_onnx, class_array, missing_text, onnx_inputs, write_onnx
+from iunet.deploy.onnx import build_onnx, class_array, missing_text, write_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

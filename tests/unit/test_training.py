@@ -317,7 +317,7 @@ def test_a_bad_checkpoint_is_refused_by_name(toy, caplog, damage):
     content = {"truncated": path.read_bytes()[:-100], "rubbish": b"x" * 1000, "empty": b""}
     path.write_bytes(content.get(damage, path.read_bytes()))
     folder = toy.supernet("again")
-    reason = "is of another run (settings differ)" if damage == "foreign" else "is damaged"
+    reason = "belongs to a different run (settings differ)" if damage == "foreign" else "is damaged"
     assert any(str(path) in m and reason in m and "afresh" in m for m in caplog.messages)
     assert result(folder) == whole
 

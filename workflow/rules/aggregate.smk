@@ -1,11 +1,46 @@
 # aggregate: tables, figures and the page, from what the runs left behind. What each is made of is said
 # in its own module (iunet/tables/, iunet/figures/).
 
+from iunet.page import page_sources
+from iunet.study.requests import files_of_rows
+
+
+def table_files():
+    """A table in all its forms."""
+    shown = report(
+        f"{paths.TABLE}.html",
+        caption="../../reports/captions/table.rst",
+        category="Tables",
+        labels={"table": "{table}"},
+    )
+    forms = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
+    return {form: f"{paths.TABLE}.{ending}" for form, ending in forms.items()} | {"html": shown}
+
+
+def experiment_files(wildcards):
+    """The tables and pictures of the config's experiments, and nothing else."""
+    names = list(config["experiments"])
+    if not names:
+        raise WorkflowError(
+            "The config has no experiments: name one under 'experiments', as docs/runs.md shows."
+        )
+    tables = expand(f"{paths.TABLE}.csv", table=names)
+    return tables + expand(f"{paths.FIGURE}.png", figure=names)
+
+
+def config_name():
+    """The config files, the default first; paths as a reader of the page can follow them."""
+    files = dict.fromkeys(Path(path).absolute() for path in reversed(workflow.configfiles))
+    roots = (Path.cwd(), PROJECT)
+    return ", ".join(
+        str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in files
+    )
+
 
 rule table:
     input:
-        runs=lambda wildcards: ask_of_table(wildcards.table).inputs(),
-        splits=table_splits,
+        runs=lambda wildcards: SHOWN.table(wildcards.table).inputs(),
+        splits=lambda wildcards: SHOWN.splits(wildcards.table),
     output:
         **table_files(),
     log:
@@ -19,7 +54,7 @@ rule table:
         *code("table"),
         **job_params("table"),
         # The whole of it is too long to be compared by Snakemake, so it compares a digest.
-        ask=lambda wildcards, input: ask_of_table(wildcards.table).plain(),
+        ask=lambda wildcards, input: SHOWN.table(wildcards.table).plain(),
     message:
         "{wildcards.table}"
     script:
@@ -28,7 +63,7 @@ rule table:
 
 rule figure:
     input:
-        lambda wildcards: ask_of_figure(wildcards.figure).inputs(),
+        lambda wildcards: SHOWN.figure(wildcards.figure).inputs(),
     output:
         png=report(
             f"{paths.FIGURE}.png",
@@ -49,7 +84,7 @@ rule figure:
     params:
         *code("figure"),
         **job_params("figure"),
-        ask=lambda wildcards, input: ask_of_figure(wildcards.figure).plain(),
+        ask=lambda wildcards, input: SHOWN.figure(wildcards.figure).plain(),
     message:
         "{wildcards.figure}"
     script:
@@ -58,7 +93,7 @@ rule figure:
 
 rule rows:
     input:
-        lambda wildcards: files_of_rows(all_rows()),
+        lambda wildcards: files_of_rows(SHOWN.rows),
     output:
         paths.ROWS,
     log:
@@ -71,7 +106,7 @@ rule rows:
     params:
         *code("rows"),
         **job_params("rows"),
-        requests=lambda wildcards, input: all_rows(),
+        requests=lambda wildcards, input: SHOWN.rows,
     message:
         "Every run as a row: {output}"
     script:
@@ -80,12 +115,12 @@ rule rows:
 
 rule page:
     input:
-        tables=expand(paths.TABLE_DOCUMENT, table=SHOWN_TABLES),
-        figures=expand(paths.FIGURE_REPORT, figure=SHOWN_FIGURES),
-        png=expand(f"{paths.FIGURE}.png", figure=SHOWN_FIGURES),
-        pdf=expand(f"{paths.FIGURE}.pdf", figure=SHOWN_FIGURES),
-        evaluations=page_runs("evaluation"),
-        choices=page_runs("choice"),
+        tables=expand(paths.TABLE_DOCUMENT, table=SHOWN.page_tables),
+        figures=expand(paths.FIGURE_REPORT, figure=SHOWN.page_figures),
+        png=expand(f"{paths.FIGURE}.png", figure=SHOWN.page_figures),
+        pdf=expand(f"{paths.FIGURE}.pdf", figure=SHOWN.page_figures),
+        evaluations=SHOWN.results("evaluation"),
+        choices=SHOWN.results("choice"),
         sources=page_sources(PROJECT),
     output:
         report(
@@ -104,6 +139,7 @@ rule page:
     params:
         *code("page"),
         **job_params("page"),
+        config_name=config_name(),
         benchmarks=f"{config['results']}/benchmarks",
     message:
         "The report: {output}"

@@ -13,13 +13,13 @@ sys.path.insert(0, str(PROJECT))  # the package is also found where it is not in
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
-from iunet.figures.catalog import declared_figures, figure_ask, figure_titles
+from iunet.figures.catalog import declared_figures
 from iunet.runs import paths, settings
 from iunet.runs.names import INITS, CutName, DenseName, SupernetName
 from iunet.runs.targets import check_targets
-from iunet.runs.validate import shown_on_page, validate
-from iunet.tables.about import about_cells
-from iunet.tables.catalog import declared_tables, table_ask, table_module, table_names
+from iunet.runs.validate import validate
+from iunet.shown import Shown, whole_lineage
+from iunet.tables.catalog import declared_tables
 
 
 @contextmanager
@@ -33,13 +33,8 @@ def user_errors():
 
 with user_errors():
     BENCH = validate(config, declared_tables() | declared_figures())
-    FIGURE_TITLES = figure_titles(BENCH)
-    SHOWN_TABLES = shown_on_page(BENCH.config, "tables", table_names(BENCH.config))
-    names = shown_on_page(BENCH.config, "figures", FIGURE_TITLES)
-    SHOWN_FIGURES = {name: FIGURE_TITLES[name] for name in names}
-    check_targets(
-        BENCH, sys.argv[1:], {"tables": table_names(BENCH.config), "figures": FIGURE_TITLES}
-    )
+    SHOWN = Shown(BENCH)
+    check_targets(BENCH, sys.argv[1:], {"tables": SHOWN.tables, "figures": SHOWN.figures})
 config.update(BENCH.config)  # as jobs get it
 
 
@@ -74,5 +69,5 @@ wildcard_constraints:
     study=r"tuning(-seed[0-9]+)?",
     worker=r"[0-9]+",
     seed=r"[0-9]+",
-    table=any_of(table_names(config)),
-    figure=any_of(FIGURE_TITLES),
+    table=any_of(SHOWN.tables),
+    figure=any_of(SHOWN.figures),

@@ -1,12 +1,14 @@
 # How rules find their inputs and parameters. What a job reads is in iunet/runs/inputs.py, what it stands
 # on, and so why it runs again, in iunet/runs/lineage.py; docs/reruns.md is the user's side of it.
 
-from iunet.provenance import digest
 from iunet.runs import inputs
-from iunet.runs.lineage import Lineage
 from iunet.runs.targets import check_run
+from iunet.verify import refuse_copied
 
-LINEAGE = Lineage(BENCH, PROJECT / "workflow" / "scripts")
+LINEAGE = whole_lineage(SHOWN)
+if "--touch" not in sys.argv:  # which takes everything as it is
+    with user_errors():
+        refuse_copied(LINEAGE)
 
 
 def files(function):

@@ -67,7 +67,7 @@ class Checkpoint:
             return None
         if different := _differences(identity, self.identity):
             log.warning(
-                "checkpoint %s is of another run (%s differ): starting afresh",
+                "checkpoint %s belongs to a different run (%s differ): starting afresh",
                 self.path,
                 ", ".join(different),
             )

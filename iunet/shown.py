@@ -1,0 +1,103 @@
+"""What is shown: the files behind tables, figures, runs.csv and the page, and what these stand on.
+
+Made from the config alone, at every start of Snakemake: light.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from iunet.figures.catalog import figure_ask, figure_titles
+from iunet.paper import paper_digest
+from iunet.provenance import digest
+from iunet.runs import paths
+from iunet.runs.entries import Benchmark
+from iunet.runs.lineage import Lineage, Stage, made_from
+from iunet.runs.validate import shown_on_page
+from iunet.study.requests import files_of_rows, row_requests
+from iunet.tables.about import about_cells
+from iunet.tables.catalog import table_ask, table_module, table_names
+
+SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts"
+
+
+class Shown:
+    """The tables and figures of a benchmark, and what each reads."""
+
+    def __init__(self, bench: Benchmark):
+        self.bench = bench
+        self.tables = table_names(bench.config)
+        self.figures = figure_titles(bench)  # titles by name
+        self.page_tables = shown_on_page(bench.config, "tables", self.tables)
+        self.page_figures = {
+            name: self.figures[name]
+            for name in shown_on_page(bench.config, "figures", self.figures)
+        }
+        self.table = cache(lambda name: table_ask(bench, name))
+        self.figure = cache(lambda name: figure_ask(bench, name))
+
+    def splits(self, table: str) -> list[str]:
+        """The splits of a table's data sets, which say whether a set is a subset."""
+        bench = self.bench
+        names = dict.fromkeys(cell.dataset for cell in self.table(table).cells)
+        files = [
+            bench.path(paths.SPLIT_REPORT, dataset=n) for n in names if n not in bench.unavailable
+        ]
+        return [path for path in files if bench.exists(path)]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        return row_requests(self.bench)
+
+    def results(self, stem: str) -> list[str]:
+        """Of every run: its evaluations, or the choices, also of methods that no table shows."""
+        bench = self.bench
+        files = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
+        return [path for path in files if bench.exists(path) and Path(path).name.startswith(stem)]
+
+    def page_documents(self) -> list[str]:
+        """The documents of the page's tables and figures."""
+        bench = self.bench
+        tables = [bench.path(paths.TABLE_DOCUMENT, table=name) for name in self.page_tables]
+        return tables + [bench.path(paths.FIGURE_REPORT, figure=n) for n in self.page_figures]
+
+    def stages(self) -> dict[str, Stage]:
+        """What the rules of the aggregate stage stand on."""
+        return {
+            "table": made_from(
+                lambda point: [*self.table(point.table).inputs(), *self.splits(point.table)],
+                {
+                    "asked": lambda point: self.table(point.table).digest(),
+                    "about": lambda point: about_cells(self.bench, self.table(point.table).cells),
+                    "paper": lambda point: paper_digest(),
+                },
+                lambda point: table_module(point.table).__name__,
+            ),
+            "figure": made_from(
+                lambda point: self.figure(point.figure).inputs(),
+                {"asked": lambda point: self.figure(point.figure).digest()},
+                lambda point: self.figure(point.figure).module,
+            ),
+            "rows": made_from(
+                lambda point: files_of_rows(self.rows), {"asked": lambda point: digest(self.rows)}
+            ),
+            "page": made_from(
+                lambda point: [
+                    *self.page_documents(),
+                    *self.results("evaluation"),
+                    *self.results("choice"),
+                ],
+                {
+                    "config": lambda point: digest(self.bench.config),
+                    "figures": lambda point: self.page_figures,
+                    "unavailable": lambda point: self.bench.unavailable_and_used(),
+                },
+            ),
+        }
+
+
+def whole_lineage(shown: Shown) -> Lineage:
+    """The lineage of every job of the workflow."""
+    return Lineage(shown.bench, SCRIPTS, shown.stages())

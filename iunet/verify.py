@@ -1,0 +1,58 @@
+"""Results that another config made: found by the ids that artifacts carry.
+
+    iunet verify results/ [--configfile config/demo.yaml]
+
+Snakemake takes files that it has no record of, in a copied folder, for up to date, whatever they
+were made with. Here every JSON and safetensors file is compared with what the config would make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from iunet.artifacts import READERS, read_provenance
+from iunet.errors import UserError
+from iunet.provenance import refuse_foreign
+from iunet.runs.lineage import Lineage
+
+FOLDERS = ("data", "splits", "runs", "tables", "figures")
+RECORDS = Path(".snakemake/metadata")
+
+
+def foreign_files(lineage: Lineage, folder: str | Path) -> Iterator[str]:
+    """What is wrong with each file that the config would not make; one paragraph for each."""
+    for part in FOLDERS:
+        for path in sorted((Path(folder) / part).rglob("*")):
+            if path.suffix not in READERS or not path.is_file():
+                continue
+            try:
+                if made := lineage.maker(path.as_posix()):
+                    refuse_foreign(path, made.identity, read_provenance(path))
+            except UserError as error:
+                yield str(error)
+
+
+def refuse_copied(lineage: Lineage) -> None:
+    """Refuse results of another config where Snakemake has no record of any job."""
+    if RECORDS.is_dir() and any(RECORDS.iterdir()):
+        return
+    for problem in foreign_files(lineage, lineage.bench.root):
+        raise UserError(
+            f"{problem} (Snakemake has no record of it, so it was copied here. `iunet verify "
+            f"{lineage.bench.root}` names every such file; docs/reruns.md says how to accept them.)"
+        )
+
+
+def verify(folder: str, overlays: list[str], changes: list[str]) -> list[str]:
+    """Every file of a folder that a config would not make, with the reason."""
+    from iunet.figures.catalog import declared_figures
+    from iunet.runs.overlays import merged_config
+    from iunet.runs.validate import validate
+    from iunet.shown import Shown, whole_lineage
+    from iunet.tables.catalog import declared_tables
+
+    if not Path(folder).is_dir():
+        raise UserError(f"There is no folder {folder}.")
+    bench = validate(merged_config(overlays, changes), declared_tables() | declared_figures())
+    return list(foreign_files(whole_lineage(Shown(bench)), folder))
