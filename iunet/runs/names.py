@@ -18,7 +18,6 @@ names it; and each point has one name, so nothing is trained twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -87,12 +86,6 @@ def parse_changes(text: str) -> dict[str, Any]:
 def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
     """The defaults, with what a variant's text changes."""
     return {**defaults, **parse_changes(text)}
-
-
-def variant_pattern(keys: Iterable[str]) -> str:
-    """A regular expression for the variants over these keys, for wildcard constraints."""
-    names = "|".join(sorted(keys))
-    return rf"(?:-(?:{names})(?:{VALUE}))*"
 
 
 # ---- the parts of a path

@@ -10,7 +10,7 @@ import yaml
 from iunet.data.registry import read_registry
 from iunet.figures.catalog import figure_ask
 from iunet.runs import paths
-from iunet.runs.entries import NOT_FINISHED, Benchmark, all_cells, entries
+from iunet.runs.entries import NOT_FINISHED, Benchmark
 from iunet.runs.requests import (
     cost_requests,
     files_of,
@@ -176,7 +176,7 @@ def test_trials_and_costs():
 
 
 def test_the_cells_are_those_of_all_tables_and_figures():
-    every = set(all_cells(CONFIG, REGISTRY, PAIRS))
-    each = [set(cells(key)) for key in entries(CONFIG, PAIRS)]
+    every = set(BENCH.all_cells)
+    each = [set(cells(key)) for key in BENCH.entries()]
     assert every == set.union(*each) and len(every) < sum(map(len, each))
     assert {cell.dataset for cell in every} - {cell.dataset for cell in BENCH.cells} == {"nomao"}
