@@ -21,7 +21,7 @@ CONFIG_FILES = ("--configfile", "--configfiles")
 ASSIGNMENTS = (  # options with values of the form NAME=VALUE
     *("--config", "-C", "--resources", "--res", "--default-resources", "--default-res"),
     *("--set-threads", "--set-resources", "--set-scatter", "--set-resource-scopes"),
-    *("--groups", "--group-components"),
+    *("--groups", "--group-components", "--consider-ancient"),
 )
 
 

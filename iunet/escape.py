@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from typing import Any
 
@@ -23,6 +25,16 @@ def csv_value(value: Any) -> Any:
     except ValueError:
         return f"'{value}"
     return value
+
+
+def csv_text(rows: list[dict[str, Any]], fields: list[str] | None = None) -> str:
+    """Rows that share their keys as CSV, in full precision; `fields` if there may be no row."""
+    text = io.StringIO()
+    names = fields or (list(rows[0]) if rows else [])
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([csv_value(name) for name in names])
+    writer.writerows([csv_value(row[name]) for name in names] for row in rows)
+    return text.getvalue()
 
 
 def drawn_text(text: str) -> str:

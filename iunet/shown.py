@@ -9,9 +9,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from iunet.figures.catalog import figure_ask, figure_titles
+from iunet.figures.catalog import figure_module, figure_request, figure_titles
 from iunet.paper import paper_digest
 from iunet.provenance import digest
+from iunet.results.request import files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Lineage, Stage, made_from
@@ -36,16 +37,19 @@ class Shown:
             for name in shown_on_page(bench.config, "figures", self.figures)
         }
         self.table = cache(lambda name: table_ask(bench, name))
-        self.figure = cache(lambda name: figure_ask(bench, name))
+        self.figure = cache(lambda name: figure_request(bench, name))
+
+    def figure_files(self, figure: str) -> list[str]:
+        return files(self.bench, self.figure(figure))
 
     def splits(self, table: str) -> list[str]:
         """The splits of a table's data sets, which say whether a set is a subset."""
         bench = self.bench
         names = dict.fromkeys(cell.dataset for cell in self.table(table).cells)
-        files = [
+        splits = [
             bench.path(paths.SPLIT_REPORT, dataset=n) for n in names if n not in bench.unavailable
         ]
-        return [path for path in files if bench.exists(path)]
+        return [path for path in splits if bench.exists(path)]
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -54,8 +58,8 @@ class Shown:
     def results(self, stem: str) -> list[str]:
         """Of every run: its evaluations, or the choices, also of methods that no table shows."""
         bench = self.bench
-        files = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
-        return [path for path in files if bench.exists(path) and Path(path).name.startswith(stem)]
+        found = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
+        return [path for path in found if bench.exists(path) and Path(path).name.startswith(stem)]
 
     def page_documents(self) -> list[str]:
         """The documents of the page's tables and figures."""
@@ -76,9 +80,9 @@ class Shown:
                 lambda point: table_module(point.table).__name__,
             ),
             "figure": made_from(
-                lambda point: self.figure(point.figure).inputs(),
-                {"asked": lambda point: self.figure(point.figure).digest()},
-                lambda point: self.figure(point.figure).module,
+                lambda point: self.figure_files(point.figure),
+                {"asked": lambda point: request_digest(self.bench, self.figure(point.figure))},
+                lambda point: figure_module(point.figure),
             ),
             "rows": made_from(
                 lambda point: files_of_rows(self.rows), {"asked": lambda point: digest(self.rows)}

@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 # two cores wait for each other, a hundred times longer than the work takes.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
-os.environ["IUNET_SPEEDS"] = ""  # what this machine was measured to be is no matter of tests
 
 from planning import Plan, plan  # noqa: E402
 
@@ -100,8 +99,7 @@ def finished(tmp_path_factory, request) -> Workdir:
         fcntl.flock(lock, fcntl.LOCK_EX)
         workdir = Workdir(folder / "finished")
         if not (folder / "finished.done").exists():
-            # Minutes sooner. What tests make again from it in the ordinary way must be equal.
-            workdir.run(*TEST_CONFIG, IUNET_FORK_SERVER="1")
+            workdir.run(*TEST_CONFIG)
             (folder / "finished.done").touch()
     return workdir
 

@@ -1,7 +1,5 @@
-"""The figures: one module each, from the runs' artifacts to PDF, PNG and the data as CSV.
+"""The figures: one module each, from results to PDF, PNG and the data behind it as CSV.
 
-Every module has the same three steps: *rows* reads and checks the artifacts and gives tidy rows,
-*draw* makes a matplotlib figure of the rows alone, and *write* does both and writes the files. So
-the CSV holds what is drawn, and a test can look at the axes. (`scores` and `densities` are given
-their rows.)
+Every module has a function `make(bench, name)`, which gives a matplotlib figure and the tidy rows
+that it is drawn from; these become the CSV. A new figure is a module and an entry of the catalog.
 """

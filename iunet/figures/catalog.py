@@ -1,95 +1,93 @@
-"""The figures, in the order of the page: for each its title, its file, and what it asks for.
+"""The figures in the order of the page: for each its title, its module, and what it is made of.
 
 Imported at every start of Snakemake: what draws is imported in the figure's own job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from iunet.provenance import digest
+from iunet.results.request import Request, studies
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Declared, why_empty
-from iunet.runs.requests import (
-    Requests,
-    files_of,
-    run_requests,
-    supernet_requests,
-    trials_requests,
-)
-from iunet.tables.masks import chosen_masks, mask_files
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
+KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
 
 
-@dataclass
-class FigureAsk:
-    """What a figure is made of; made from the config alone, without reading a file."""
-
-    module: str  # draws it: its function `make` gets this and the output's paths
-    requests: Requests = field(default_factory=list)
-    files: list[str] = field(default_factory=list)  # other artifacts that it reads
-
-    def inputs(self) -> list[str]:
-        return list(dict.fromkeys([*files_of(self.requests), *self.files]))
-
-    def plain(self) -> dict[str, Any]:
-        """For the job, as plain values."""
-        return {"module": self.module, "requests": self.requests, "files": self.files}
-
-    def digest(self) -> str:
-        return digest(self.plain())
+@dataclass(frozen=True)
+class FigureEntry:
+    title: str
+    request: Callable[[Benchmark, str], Request]  # what it is made of, by its name
+    key: str = ""  # the config's entry that names its data sets
 
 
-def _figure2(bench: Benchmark) -> FigureAsk:
+def _figure2(bench: Benchmark, name: str) -> Request:
     cells = bench.cells_of("figures.figure2")
-    files = {"evaluation": paths.SUPERNET_EVALUATION}
-    requests = supernet_requests(bench, cells, files, cuts=True)
-    return FigureAsk("iunet.figures.figure2", requests)
+    return Request(cells, supernets=cells)
 
 
-def _figure3(bench: Benchmark) -> FigureAsk:
-    files = {"histograms": paths.SUPERNET_HISTOGRAMS, "report": paths.SUPERNET_REPORT}
-    requests = supernet_requests(bench, bench.cells_of("figures.figure3"), files)
-    return FigureAsk("iunet.figures.figure3", requests)
+def _figure3(bench: Benchmark, name: str) -> Request:
+    return _artifacts(trained_supernets(bench, name, HISTOGRAMS))
 
 
-def _figure4(bench: Benchmark) -> FigureAsk:
-    """Of the first seed: what one network looks like."""
-    files = {"weights": paths.SUPERNET_WEIGHTS, "report": paths.SUPERNET_REPORT}
-    cells = bench.cells_of("figures.figure4")
-    requests = supernet_requests(bench, cells, files, bench.seeds[:1])
-    for request in requests:
-        request["kind"] = bench.registry[request["dataset"]].kind
-        path = bench.path(paths.PREPROCESSING, dataset=request["dataset"])
-        if request["kind"] == "tabular" and not request["missing"] and bench.exists(path):
-            request["preprocessing"] = path
-    return FigureAsk("iunet.figures.figure4", requests)
+def _figure4(bench: Benchmark, name: str) -> Request:
+    return _artifacts(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
 
 
-def _densities(bench: Benchmark) -> FigureAsk:
-    """Of the masks of the table of laziness, all at the ratio that was chosen for IUNET."""
-    requests = chosen_masks(bench, bench.cells_of("tables.laziness"), choice_of="iunet")
-    return FigureAsk("iunet.figures.densities", requests, mask_files(requests))
+def _densities(bench: Benchmark, name: str) -> Request:
+    """Masks of the table of laziness."""
+    cells = [cell for cell in bench.cells_of("tables.laziness") if cell.method.cuts]
+    return Request(cells, masks=True)
 
 
-def _critical_difference(bench: Benchmark) -> FigureAsk:
-    ranking = bench.path(paths.TABLE_DOCUMENT, table="ranking")
-    return FigureAsk("iunet.figures.critical_difference", files=[ranking])
+def _critical_difference(bench: Benchmark, name: str) -> Request:
+    return Request(artifacts=[bench.path(paths.TABLE_DOCUMENT, table="ranking")])
 
 
-FIGURES: dict[str, tuple[str, Callable[[Benchmark], FigureAsk]]] = {
-    "figure2": ("Figure 2: validation accuracy against compression", _figure2),
-    "figure3": ("Figure 3: magnitudes of weights during training", _figure3),
-    "figure4": ("Figure 4: first-layer weights after training", _figure4),
-    "densities": ("Densities of the layers of masks", _densities),
-    "critical_difference": ("Critical difference of the methods on tables", _critical_difference),
+def _experiment(bench: Benchmark, name: str) -> Request:
+    return Request(bench.cells_of(f"experiments.{name}"))
+
+
+def _tuning(bench: Benchmark, name: str) -> Request:
+    return Request(
+        artifacts=[path for _, path, missing in tuned_studies(bench, name) if not missing]
+    )
+
+
+FIGURES = {
+    "figure2": FigureEntry(
+        "Figure 2: validation accuracy against compression", _figure2, "figures.figure2"
+    ),
+    "figure3": FigureEntry(
+        "Figure 3: magnitudes of weights during training", _figure3, "figures.figure3"
+    ),
+    "figure4": FigureEntry(
+        "Figure 4: first-layer weights after training", _figure4, "figures.figure4"
+    ),
+    "densities": FigureEntry("Densities of the layers of masks", _densities, "tables.laziness"),
+    "critical_difference": FigureEntry(
+        "Critical difference of the methods on tables", _critical_difference, "tables.table7"
+    ),
 }
 
 
-KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
+def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
+    """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
+    if name in bench.config["experiments"]:
+        return FigureEntry(f"Experiment {name}: scores", _experiment, f"experiments.{name}")
+    if name.startswith(TUNING):
+        return FigureEntry(f"Tuning on {name.removeprefix(TUNING)}", _tuning)
+    return FIGURES[name]
+
+
+def figure_module(name: str) -> str:
+    """The module that draws a figure: its own, that of experiments, or that of studies."""
+    if name.startswith(TUNING):
+        return "iunet.figures.tuning"
+    return f"iunet.figures.{name if name in FIGURES else 'scores'}"
 
 
 def declared_figures() -> dict[str, Declared]:
@@ -100,24 +98,62 @@ def declared_figures() -> dict[str, Declared]:
 def figure_titles(bench: Benchmark) -> dict[str, str]:
     """Every figure of a config, with its title, in the order of the page."""
     tuned = dict.fromkeys(cell.dataset for cell in bench.cells if cell.method.tuned)
-    titles = {name: title for name, (title, _) in FIGURES.items()}
-    own = {name: f"Experiment {name}: scores" for name in bench.config["experiments"]}
-    return {**titles, **own, **{f"{TUNING}{name}": f"Tuning on {name}" for name in tuned}}
+    names = [*FIGURES, *bench.config["experiments"], *(f"{TUNING}{dataset}" for dataset in tuned)]
+    return {name: figure_entry(bench, name).title for name in names}
 
 
-# The entries of the config whose data sets figures show, where they have not their own name.
-ENTRIES = {"densities": "tables.laziness", "critical_difference": "tables.table7"}
+def figure_request(bench: Benchmark, name: str) -> Request:
+    return Request() if why_nothing(bench, name) else figure_entry(bench, name).request(bench, name)
 
 
-def figure_ask(bench: Benchmark, name: str) -> FigureAsk:
-    own = name in bench.config["experiments"]
-    entry = f"experiments.{name}" if own else ENTRIES.get(name, f"figures.{name}")
-    if why := why_empty(bench.config, entry):
-        return FigureAsk("iunet.figures.empty", [{"figure": name, "missing": why}])
-    if name.startswith(TUNING):
-        requests = trials_requests(bench, name.removeprefix(TUNING))
-        return FigureAsk("iunet.figures.tuning_history", requests)
-    if own:
-        requests = run_requests(bench, bench.cells_of(entry))
-        return FigureAsk("iunet.figures.scores", requests)
-    return FIGURES[name][1](bench)
+def why_nothing(bench: Benchmark, name: str) -> str | None:
+    """Why a figure has nothing to show: the config names no data set for it."""
+    key = figure_entry(bench, name).key
+    return why_empty(bench.config, key) if key else None
+
+
+# ---- artifacts that figures open themselves
+
+HISTOGRAMS = {"histograms": paths.SUPERNET_HISTOGRAMS, "report": paths.SUPERNET_REPORT}
+WEIGHTS = {"weights": paths.SUPERNET_WEIGHTS, "report": paths.SUPERNET_REPORT}
+
+
+def trained_supernets(
+    bench: Benchmark, figure: str, files: dict[str, str], seeds: Iterable[int] | None = None
+) -> list[dict[str, Any]]:
+    """Every supernet and seed of a figure, with its files by what they are, and why one is missing.
+
+    Of a table, the preprocessing says which inputs belong to which feature.
+    """
+    found = []
+    for cell in bench.cells_of(f"figures.{figure}"):
+        place = {"dataset": cell.dataset, "network": cell.method.network}
+        kind = bench.registry[cell.dataset].kind
+        for supernet in cell.method.supernets:
+            for seed in seeds or bench.seeds:
+                run = {**place, "supernet": supernet, "seed": seed}
+                named = {of: bench.path(template, **run) for of, template in files.items()}
+                if kind == "tabular" and "weights" in files:
+                    named["preprocessing"] = bench.path(paths.PREPROCESSING, dataset=cell.dataset)
+                missing = bench.missing(cell, named.values())
+                head = {**run, "method": cell.method.name, "kind": kind, "missing": missing}
+                found.append(head | {"files": {} if missing else named})
+    return found
+
+
+def _artifacts(supernets: list[dict[str, Any]]) -> Request:
+    paths_of = dict.fromkeys(path for s in supernets for path in s["files"].values())
+    return Request(artifacts=list(paths_of))
+
+
+def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | None]]:
+    """The method, the trials and the reason if they are missing, of each study on a data set.
+
+    Where every seed has a study of its own, that of the first one.
+    """
+    dataset = name.removeprefix(TUNING)
+    cells = [c for c in bench.all_cells if c.dataset == dataset and c.method.tuned]
+    found: dict[str, tuple[str, str, str | None]] = {}
+    for cell, _, path, missing in studies(bench, Request(cells)):
+        found.setdefault(cell.method.name, (cell.method.name, path, missing))
+    return list(found.values())

@@ -17,10 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from iunet.errors import UserError
-from iunet.figures.curves import draw_curve, draw_hollow
-from iunet.figures.inputs import check_requests, finite
-from iunet.figures.missing import missing_note
+from iunet.figures.catalog import figure_request
+from iunet.figures.parts import Rows, draw_curve, draw_hollow, missing_note, reasons
 from iunet.figures.style import (
     FAINT,
     PAGE_WIDTH,
@@ -28,55 +26,59 @@ from iunet.figures.style import (
     look,
     new_figure,
     say_in_panel,
-    write_figure,
 )
 from iunet.labels import dataset_label, method_label, method_order, network_label
-from iunet.tables.masks import initial_densities, read_mask_reports
+from iunet.networks.expected import Layer, expected_densities, init_of
+from iunet.results.collect import Results, collect
+from iunet.results.runs_csv import KEY
+from iunet.results.selection import of_results
+from iunet.runs.entries import Benchmark
+from iunet.runs.names import CutName, SupernetName, base_network
 
-SOURCE = "The list of layer densities"
 MOST_COLUMNS = 3
 EXPECTED = {"linestyle": (0, (4, 2)), "linewidth": 1.0}
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    write_densities(density_rows(ask["requests"]), output)
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    rows = densities(collect(bench, figure_request(bench, name)), bench.config["init"])
+    return draw(rows), rows
 
 
-def density_rows(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each layer of the mask that a request comes to (iunet/tables/masks.py)."""
-    rows = []
-    for mask in read_mask_reports(requests):
-        head = {key: mask[key] for key in ("dataset", "network", "method", "seed")}
-        missing = mask["missing"] or mask["failed"]
+def densities(results: Results, default_init: str) -> Rows:
+    """A row for each layer of the masks, all at the ratio that was chosen for IUNET."""
+    layers = dict(iter(results.layers.groupby(list(KEY), sort=False)))
+    found = []
+    for run in of_results(results.runs, choice_of="iunet").to_dict("records"):
+        head = {key: run[key] for key in ("dataset", "network", "method", "seed")}
+        missing = run["missing"] or run["failed"]
         if missing:
-            gone = {"layer": None, "weight": None, "density": None, "expected": None}
-            rows.append(head | {"ratio": None} | gone | {"missing": missing})
+            gone = dict.fromkeys(("ratio", "layer", "weight", "density", "expected"))
+            found.append(head | gone | {"missing": missing})
             continue
-        layers = mask["report"]["layers"]
-        expected = initial_densities(mask) or [None] * len(layers)
-        for number, (layer, initial) in enumerate(zip(layers, expected, strict=True), start=1):
-            rows.append(
-                head
-                | {"ratio": mask["report"]["ratio"], "layer": number, "weight": layer["weight"]}
-                | {"density": layer["density"], "expected": initial, "missing": None}
-            )
-    return rows
+        mask = layers[tuple(run[key] for key in KEY)]
+        expected = initial_densities(run, list(mask["shape"]), default_init)
+        ratio = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
+        for layer, initial in zip(mask.to_dict("records"), expected, strict=True):
+            of_layer = {key: layer[key] for key in ("layer", "weight", "density")}
+            of_layer |= {"expected": initial, "missing": None}
+            found.append(head | {"ratio": ratio} | of_layer)
+    return found
 
 
-def write_densities(rows: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """`rows` have dataset, network, method, seed, ratio, layer, weight, density, expected, missing.
+def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> list[float | None]:
+    """The densities that the initial weights alone would give, of masks by a global ratio."""
+    cut = CutName.parse(run["cut"])
+    if cut.ratio is None or cut.folder != str(CutName(cut.ratio)):
+        return [None] * len(shapes)  # of what survived, or of another score than the magnitude
+    own = SupernetName.parse(run["supernet"]).init.removeprefix("-")
+    layers = [Layer.of_shape(list(map(int, shape.split("x")))) for shape in shapes]
+    return expected_densities(
+        layers, init_of(base_network(run["network"]), own or default), run["ratio"]
+    )
 
-    `layer` is the number and `weight` the name of a layer, `expected` the density that the mask
-    of the initial weights has (None if it is not known), and `ratio` None for methods without one.
-    A missing run is one row without layer and density, with the reason. The CSV holds the rows as
-    they are.
-    """
-    write_figure(draw_densities(rows), rows, output)
 
-
-def draw_densities(rows: list[dict[str, Any]]) -> Figure:
-    _check(rows)
-    panels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+def draw(rows: Rows) -> Figure:
+    panels: dict[tuple[str, str], Rows] = defaultdict(list)
     for row in rows:
         panels[row["dataset"], row["network"]].append(row)
     lines = math.ceil(len(panels) / MOST_COLUMNS)
@@ -110,33 +112,7 @@ def draw_densities(rows: list[dict[str, Any]]) -> Figure:
     return figure
 
 
-def _check(rows: list[dict[str, Any]]) -> None:
-    check_requests(rows, ("dataset", "network", "method", "seed", "layer"))
-    ratios: dict[tuple, Any] = {}
-    for row in rows:
-        run = f"{row['method']} on {row['dataset']}, {row['network']}, seed {row['seed']}"
-        if row["density"] is None:
-            if not row["missing"]:
-                raise UserError(
-                    f"{SOURCE} has neither a density nor the reason why there is none for {run}."
-                )
-            continue
-        for key in ("density", "expected"):
-            if key == "expected" and row[key] is None:
-                continue
-            if not 0 <= finite(SOURCE, f"the {key} of {run}", row[key]) <= 1:
-                raise UserError(
-                    f"{SOURCE} has {row[key]} as the {key} of {run}: not within 0 to 1."
-                )
-        curve = (row["dataset"], row["network"], row["method"])
-        if ratios.setdefault(curve, row["ratio"]) != row["ratio"]:
-            raise UserError(
-                f"{SOURCE} has two ratios for {row['method']} on {row['dataset']}, "
-                f"{row['network']}: {ratios[curve]} and {row['ratio']}. A panel can show one."
-            )
-
-
-def _floor(rows: list[dict[str, Any]]) -> float:
+def _floor(rows: Rows) -> float:
     """Where 0 is drawn: at a power of ten, at least half a decade below all other densities."""
     shown = [row[key] for row in rows for key in ("density", "expected") if row[key]]
     return 10.0 ** math.floor(math.log10(min(shown, default=0.1)) - 0.5)
@@ -151,7 +127,7 @@ def _set_scale(panel: Axes, floor: float) -> None:
     panel.yaxis.set_major_formatter(lambda y, _: "0" if y < floor * 1.1 else f"{y:g}")
 
 
-def _title(dataset: str, network: str, rows: list[dict[str, Any]]) -> str:
+def _title(dataset: str, network: str, rows: Rows) -> str:
     """The panel's name, and below it the ratio; the notes have that of each method."""
     ratios = sorted(set(_ratios(rows).values()))
     text = f"{dataset_label(dataset)}, {network_label(network)}"
@@ -162,24 +138,18 @@ def _title(dataset: str, network: str, rows: list[dict[str, Any]]) -> str:
     return f"{text}\nratios {ratios[0]:g} to {ratios[-1]:g}"
 
 
-def _ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
+def _ratios(rows: Rows) -> dict[str, float]:
     """Of the methods of a panel that have one."""
-    return {
-        row["method"]: row["ratio"]
-        for row in rows
-        if row["density"] is not None and row["ratio"] is not None
-    }
+    return {row["method"]: row["ratio"] for row in rows if row["ratio"] is not None}
 
 
-def _draw_panel(panel: Axes, rows: list[dict[str, Any]], floor: float) -> bool:
+def _draw_panel(panel: Axes, rows: Rows, floor: float) -> bool:
     """Whether there was anything to draw."""
     found = [row for row in rows if row["density"] is not None]
     if not found:
-        say_in_panel(panel, "; ".join(dict.fromkeys(row["missing"] for row in rows)))
+        say_in_panel(panel, reasons(rows))
         return False
     layers = sorted({row["layer"] for row in found})
-    # A layer that no row is of, in between, is a gap as well.
-    layers = list(range(layers[0], layers[-1] + 1))
     expected: dict[tuple, list[str]] = defaultdict(list)
     for method in method_order(row["method"] for row in found):
         of_method = [row for row in found if row["method"] == method]
@@ -187,17 +157,11 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], floor: float) -> bool:
         densities = _by_layer(of_method, "density")
         solid = style.line_style() | {"linestyle": "-", "linewidth": 1.1}
         _draw_densities(panel, densities, layers, floor, label=method, zorder=front, **solid)
-        empty = {
-            layer: max(fmean(densities[layer]), floor)
-            for layer in layers
-            if 0 in densities.get(layer, [])
-        }
+        empty = {at: max(fmean(seeds), floor) for at, seeds in densities.items() if 0 in seeds}
         draw_hollow(panel, empty, style, label=f"{method} cut off", zorder=front + 2)
-        means = {layer: fmean(d) for layer, d in _by_layer(of_method, "expected").items()}
-        if means:
-            expected[tuple(max(means.get(layer, math.nan), floor) for layer in layers)].append(
-                method
-            )
+        initial = _by_layer(of_method, "expected").values()
+        if initial:
+            expected[tuple(max(fmean(of_seeds), floor) for of_seeds in initial)].append(method)
     for heights, methods in expected.items():
         # Methods that start from the same weights have the same line: it is none of theirs then.
         colour = look(methods[0]).colour if len(methods) == 1 else FAINT
@@ -235,7 +199,7 @@ def _draw_densities(
     )
 
 
-def _by_layer(rows: list[dict[str, Any]], key: str) -> dict[int, list[float]]:
+def _by_layer(rows: Rows, key: str) -> dict[int, list[float]]:
     values: dict[int, list[float]] = defaultdict(list)
     for row in rows:
         if row[key] is not None:
@@ -243,7 +207,7 @@ def _by_layer(rows: list[dict[str, Any]], key: str) -> dict[int, list[float]]:
     return values
 
 
-def _key(rows: list[dict[str, Any]]) -> list[Line2D]:
+def _key(rows: Rows) -> list[Line2D]:
     handles = []
     for method in method_order(row["method"] for row in rows):
         gone = all(row["density"] is None for row in rows if row["method"] == method)
@@ -255,7 +219,7 @@ def _key(rows: list[dict[str, Any]]) -> list[Line2D]:
     return handles
 
 
-def _notes(rows: list[dict[str, Any]]) -> list[str]:
+def _notes(rows: Rows) -> list[str]:
     seeds: dict[tuple, int] = defaultdict(int)
     for row in rows:
         if row["density"] is not None:
@@ -275,7 +239,7 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
     return notes + _ratio_note(rows) + missing_note(rows)
 
 
-def _ratio_note(rows: list[dict[str, Any]]) -> list[str]:
+def _ratio_note(rows: Rows) -> list[str]:
     """The ratios of each method, where those of a panel differ."""
     texts = []
     for dataset, network in dict.fromkeys((row["dataset"], row["network"]) for row in rows):

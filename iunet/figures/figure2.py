@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,110 +17,66 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
-from iunet.figures.curves import draw_curve, draw_hollow
-from iunet.figures.inputs import check_requests, check_run, finite, missing_reason, refuse
+from iunet.figures.catalog import figure_request
+from iunet.figures.parts import Rows, draw_curve, draw_hollow, reasons, seeds_text
 from iunet.figures.style import (
     PAGE_WIDTH,
     house_style,
     look,
     new_figure,
     say_in_panel,
-    write_figure,
 )
-from iunet.labels import (
-    OBJECTIVE_LABELS,
-    dataset_label,
-    kappa_label,
-    method_label,
-    supernet_point,
-)
+from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label
+from iunet.results.collect import collect
+from iunet.runs.entries import Benchmark
 from iunet.runs.names import SupernetName
+from iunet.runs.settings import trains_decoder
 
-DECODER = "trained on the frozen encoder"  # as evaluations say it (iunet/evaluation/evaluate.py)
+if TYPE_CHECKING:
+    import pandas as pd
+
+OWN_DECODER, LENT_DECODER = "its own", "trained on the frozen encoder"
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    write_figure2(ask["requests"], output)
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    rows = points(collect(bench, figure_request(bench, name)).runs)
+    return draw(rows), rows
 
 
-def write_figure2(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """From `evaluation.json` files to the figure.
-
-    A request has dataset, supernet (`kappa0.25-ilo`), method, seed, and either `evaluation`, the
-    path of the supernet's report, and `cuts`, those of its subnetworks by cut, or `missing`, the
-    reason why there is none.
-    """
-    rows = figure2_rows(requests)
-    write_figure(draw_figure2(rows), rows, output)
-
-
-def figure2_rows(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row per run and ratio; a run or a cut that is missing is a row with the reason."""
-    check_requests(requests, ("dataset", "supernet", "method", "seed"))
-    rows, supernets = [], {}
-    for request in requests:
-        point = supernet_point(request["supernet"])
-        if point is None or not _sweeps(request["method"], *point):
+def points(runs: pd.DataFrame) -> Rows:
+    """One row per run and ratio; what is missing has the reason in place of an accuracy."""
+    supernets: dict[str, str] = {}
+    found = []
+    for run in runs.to_dict("records"):
+        method, supernet = run["method"], run["supernet"]
+        if not sweeps_of(method, run["kappa"], run["objective"]):
             raise UserError(
-                f"Figure 2 cannot show the method '{request['method']}' ({request['supernet']}): "
-                "it is of supernets with the objective sup, of those with κ = 1, and of iunet."
+                f"Figure 2 cannot show the method '{method}' ({supernet}): it shows supernets with "
+                "the objective sup, those with κ = 1, and iunet."
             )
-        if supernets.setdefault(request["method"], request["supernet"]) != request["supernet"]:
+        if supernets.setdefault(method, supernet) != supernet:
             raise UserError(
-                f"Figure 2 was asked for two supernets of the method '{request['method']}': "
-                f"{supernets[request['method']]} and {request['supernet']}."
+                f"Figure 2 was asked for two supernets of the method '{method}': "
+                f"{supernets[method]} and {supernet}."
             )
-        run = {
-            "dataset": request["dataset"],
-            "method": request["method"],
-            "supernet": request["supernet"],
-            "kappa": point[0],
-            "objective": point[1],
-            "seed": request["seed"],
-        }
-        reason = missing_reason(request, "evaluation")
-        points = [_row(None, missing=reason)] if reason else _read_points(request)
-        rows += [run | row for row in points]
-    return rows
+        missing = run["missing"] or run["failed"]
+        decoder = OWN_DECODER if trains_decoder(supernet) else LENT_DECODER
+        found.append(
+            {key: run[key] for key in ("dataset", "method", "supernet", "kappa", "objective")}
+            | {
+                "seed": run["seed"],
+                "ratio": float(run["ratio"]) if run["cut"] else 1.0,
+                "valid_accuracy": None if missing else run["valid_accuracy"],
+                "disconnected": None if missing else bool(run["disconnected"]),
+                "decoder": None if missing or run["cut"] else decoder,
+                "missing": missing,
+            }
+        )
+    return found
 
 
-def _row(
-    ratio: float | None,
-    valid_accuracy: float | None = None,
-    disconnected: bool | None = None,
-    decoder: str | None = None,
-    missing: str | None = None,
-) -> dict[str, Any]:
-    return {
-        "ratio": ratio,
-        "valid_accuracy": valid_accuracy,
-        "disconnected": disconnected,
-        "decoder": decoder,
-        "missing": missing,
-    }
-
-
-def _read_points(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The supernet and its cuts, by ratio."""
-    points: dict[float, dict[str, Any]] = {}
-    for path in (request["evaluation"], *request["cuts"].values()):
-        result = check_run(path, request)
-        if result.get("stage") not in ("supernet", "subnetwork"):
-            raise refuse(path, f"is a result of the stage {result.get('stage')!r}")
-        ratio = finite(path, "its ratio", result.get("ratio"))
-        if ratio in points:
-            raise refuse(path, f"is the second result of the ratio {ratio:g}")
-        if result.get("failed"):
-            points[ratio] = _row(ratio, missing=result["failed"])
-            continue
-        accuracy = finite(path, "valid_accuracy", result.get("metrics", {}).get("valid_accuracy"))
-        disconnected, decoder = bool(result.get("disconnected")), result.get("decoder")
-        points[ratio] = _row(ratio, accuracy, disconnected, decoder)
-    return [points[ratio] for ratio in sorted(points)]
-
-
-def _sweeps(method: str, kappa: float, objective: str) -> list[str]:
+def sweeps_of(method: str, kappa: float, objective: str) -> list[str]:
     """The rows of panels that a curve is in."""
     if method == "iunet":
         return list(SWEEPS)
@@ -130,9 +86,9 @@ def _sweeps(method: str, kappa: float, objective: str) -> list[str]:
 # ---- drawing
 
 
-def draw_figure2(rows: list[dict[str, Any]]) -> Figure:
+def draw(rows: Rows) -> Figure:
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    ratios = sorted({row["ratio"] for row in rows if row["valid_accuracy"] is not None})
+    ratios = sorted({row["ratio"] for row in rows if not row["missing"]})
     with house_style():
         width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
         figure, body = new_figure(width, 4.2, _notes(rows))
@@ -143,7 +99,7 @@ def draw_figure2(rows: list[dict[str, Any]]) -> Figure:
             panel = None
             for i, sweep in enumerate(SWEEPS):
                 panel = body.add_subplot(grid[i, j], sharey=panel)
-                drawn = _draw_panel(panel, _of(rows, sweep, dataset), ratios)
+                drawn = _draw_panel(panel, _shown(rows, sweep, dataset), ratios)
                 if i == 0:
                     panel.set_title(dataset_label(dataset), weight="bold")
                 elif drawn:
@@ -151,20 +107,20 @@ def draw_figure2(rows: list[dict[str, Any]]) -> Figure:
                 if j == 0 and drawn:
                     panel.set_ylabel("Validation accuracy (%)")
         for i, sweep in enumerate(SWEEPS):
-            _draw_legend(body.add_subplot(grid[i, -1]), _of(rows, sweep), sweep)
+            _draw_legend(body.add_subplot(grid[i, -1]), _shown(rows, sweep), sweep)
     return figure
 
 
-def _of(rows: list[dict[str, Any]], sweep: str, dataset: str | None = None) -> list[dict[str, Any]]:
+def _shown(rows: Rows, sweep: str, dataset: str | None = None) -> Rows:
     return [
         row
         for row in rows
-        if sweep in _sweeps(row["method"], row["kappa"], row["objective"])
+        if sweep in sweeps_of(row["method"], row["kappa"], row["objective"])
         and dataset in (None, row["dataset"])
     ]
 
 
-def _curves(rows: list[dict[str, Any]]) -> list[str]:
+def _curves(rows: Rows) -> list[str]:
     """The methods of a sweep from κ = 1 and `sup` away, IUNET last."""
     objectives = list(OBJECTIVE_LABELS)
     place = {
@@ -174,15 +130,14 @@ def _curves(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(place, key=lambda method: (place[method], method))
 
 
-def _draw_panel(panel: Axes, rows: list[dict[str, Any]], ratios: list[float]) -> bool:
+def _draw_panel(panel: Axes, rows: Rows, ratios: list[float]) -> bool:
     """Whether there was anything to draw."""
-    found = [row for row in rows if row["valid_accuracy"] is not None]
+    found = [row for row in rows if not row["missing"]]
     if not found:
-        reasons = dict.fromkeys(row["missing"] for row in rows)
-        say_in_panel(panel, "; ".join(reasons) or "no run was asked for")
+        say_in_panel(panel, reasons(rows))
         return False
     for method in _curves(found):
-        _draw_curve(panel, method, [row for row in found if row["method"] == method], ratios)
+        _draw_method(panel, method, [row for row in found if row["method"] == method], ratios)
     panel.set_xscale("log", base=2)
     panel.set_xlim(min(ratios) / 1.15, max(ratios) * 1.15)
     panel.xaxis.set_major_locator(FixedLocator(ratios))
@@ -192,8 +147,11 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], ratios: list[float]) ->
     return True
 
 
-def _draw_curve(panel: Axes, method: str, rows: list[dict[str, Any]], ratios: list[float]) -> None:
-    """The mean over seeds, with one standard deviation about it where there are two seeds."""
+def _draw_method(panel: Axes, method: str, rows: Rows, ratios: list[float]) -> None:
+    """The mean over seeds, with one standard deviation about it where there are two seeds.
+
+    A ratio that this method lacks and another has is a gap in the curve.
+    """
     values: dict[float, list[float]] = defaultdict(list)
     for row in rows:
         values[row["ratio"]].append(row["valid_accuracy"])
@@ -204,7 +162,7 @@ def _draw_curve(panel: Axes, method: str, rows: list[dict[str, Any]], ratios: li
     draw_hollow(panel, hollow, style, label=f"{method} disconnected", zorder=front + 2)
 
 
-def _draw_legend(axes: Axes, rows: list[dict[str, Any]], sweep: str) -> None:
+def _draw_legend(axes: Axes, rows: Rows, sweep: str) -> None:
     axes.set_axis_off()
     handles = []
     for method in _curves(rows):
@@ -225,7 +183,7 @@ def _draw_legend(axes: Axes, rows: list[dict[str, Any]], sweep: str) -> None:
     )
 
 
-def curve_label(row: dict[str, Any], sweep: str) -> str:
+def curve_label(row: dict, sweep: str) -> str:
     """What the sweep varies, and the method's name where it has one of its own."""
     if row["method"] == "iunet":
         return f"IUNET ({kappa_label(row['kappa'])}, ILO)"
@@ -235,10 +193,13 @@ def curve_label(row: dict[str, Any], sweep: str) -> str:
     return f"{name} (OMP)" if row["method"] == "omp" else name
 
 
-def _notes(rows: list[dict[str, Any]]) -> list[str]:
+# ---- notes
+
+
+def _notes(rows: Rows) -> list[str]:
     per_point: dict[tuple, int] = defaultdict(int)
     for row in rows:
-        if row["valid_accuracy"] is not None:
+        if not row["missing"]:
             per_point[row["dataset"], row["method"], row["ratio"]] += 1
     sentences = []
     if max(per_point.values(), default=0) == 1:
@@ -249,7 +210,7 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
         sentences.append(f"Mean of {seeds}; bands: ± one standard deviation.")
     if any(row["disconnected"] for row in rows):
         sentences.append("Hollow marker: in some seed a layer lost all its weights.")
-    if lent := dict.fromkeys(row["method"] for row in rows if row["decoder"] == DECODER):
+    if lent := dict.fromkeys(row["method"] for row in rows if row["decoder"] == LENT_DECODER):
         names = " and ".join(map(method_label, lent))
         sentences.append(
             f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "
@@ -259,24 +220,34 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
     return [" ".join(sentences)] * bool(sentences) + [f"Missing: {absent}."] * bool(absent)
 
 
-def _missing_text(rows: list[dict[str, Any]]) -> str:
-    """Every missing run and cut, grouped by data set and reason."""
-    groups: dict[tuple[str, str], dict[tuple, list[str]]] = defaultdict(lambda: defaultdict(list))
+def _missing_text(rows: Rows) -> str:
+    """Every missing point with its reason: 'CIFAR10, OMP at 1, 4 (seeds 0, 1): not finished'."""
+    groups: dict[tuple[str, str], Rows] = defaultdict(list)
     for row in rows:
         if row["missing"]:
-            what = (row["method"], row["ratio"])
-            groups[row["dataset"], row["missing"]][what].append(str(row["seed"]))
+            groups[row["dataset"], row["missing"]].append(row)
     texts = []
-    for (dataset, reason), found in groups.items():
-        asked = {(row["method"], str(row["seed"])) for row in rows if row["dataset"] == dataset}
-        whole = {(m, seed) for (m, ratio), seeds in found.items() if not ratio for seed in seeds}
-        if whole == asked:
-            texts.append(f"{dataset_label(dataset)}, all runs: {reason}")
-            continue
-        names = [
-            f"{method_label(method)}{f' at ratio {ratio:g}' if ratio else ''} "
-            f"(seed{'s' * (len(seeds) > 1)} {', '.join(seeds)})"
-            for (method, ratio), seeds in found.items()
-        ]
-        texts.append(f"{dataset_label(dataset)}, {', '.join(names)}: {reason}")
+    for (dataset, reason), gone in groups.items():
+        here = [row for row in rows if row["dataset"] == dataset]
+        which = "all runs" if len(gone) == len(here) else ", ".join(_missing_points(gone, here))
+        texts.append(f"{dataset_label(dataset)}, {which}: {reason}")
     return "; ".join(texts)
+
+
+def _missing_points(gone: Rows, here: Rows) -> list[str]:
+    """For each method the seeds that lack the same ratios; a seed that lacks all names none."""
+    texts = []
+    for method in dict.fromkeys(row["method"] for row in gone):
+        asked = tuple(sorted({row["ratio"] for row in here if row["method"] == method}))
+        of_seed: dict[int, list[float]] = defaultdict(list)
+        for row in gone:
+            if row["method"] == method:
+                of_seed[row["seed"]].append(row["ratio"])
+        seeds_of: dict[tuple, list[int]] = defaultdict(list)
+        for seed, ratios in of_seed.items():
+            seeds_of[tuple(sorted(ratios))].append(seed)
+        for ratios, seeds in seeds_of.items():
+            at = f" at ratio{'s' * (len(ratios) > 1)} {', '.join(f'{r:g}' for r in ratios)}"
+            name = method_label(method) + (at if ratios != asked else "")
+            texts.append(f"{name} ({seeds_text(seeds)})")
+    return texts

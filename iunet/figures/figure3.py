@@ -19,16 +19,13 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from iunet.artifacts import read_arrays
 from iunet.errors import UserError
-from iunet.figures.inputs import check_requests, check_run, missing_reason, read_array, refuse
-from iunet.figures.style import (
-    PAGE_WIDTH,
-    house_style,
-    new_figure,
-    say_in_panel,
-    write_figure,
-)
+from iunet.figures.catalog import HISTOGRAMS, trained_supernets
+from iunet.figures.parts import Rows, read_report, reasons
+from iunet.figures.style import PAGE_WIDTH, house_style, new_figure, say_in_panel
 from iunet.labels import dataset_label, kappa_label, supernet_point
+from iunet.runs.entries import Benchmark
 
 COLOURS = "Blues"
 LINE = "#D55E00"
@@ -36,93 +33,49 @@ QUANTILES = {0.5: "-", 0.875: (0, (3, 1.5))}  # and how their lines are drawn
 TAILS = (0.02, 0.9995)  # part of the weights of a panel below and above which nothing is shown
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    write_figure3(ask["requests"], output)
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    rows = shares(trained_supernets(bench, name, HISTOGRAMS))
+    return draw(rows), rows
 
 
-def write_figure3(requests: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """From `histograms.safetensors` files to the figure.
-
-    A request has dataset, supernet (`kappa0.25-sup`), seed, and either `histograms`, the path, and
-    `report`, that of supernet.json beside it, or `missing`, the reason why there is none.
-    """
-    rows = figure3_rows(requests)
-    write_figure(draw_figure3(rows), rows, output)
-
-
-def figure3_rows(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def shares(supernets: list[dict[str, Any]]) -> Rows:
     """One row per data set, κ, epoch and bin that holds a weight; a missing run is a row too."""
-    check_requests(requests, ("dataset", "supernet", "seed"))
     panels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for request in requests:
-        if supernet_point(request["supernet"]) is None:
-            raise UserError(f"Figure 3 cannot show '{request['supernet']}': it has no κ.")
-        panels[request["dataset"], request["supernet"]].append(request)
+    for supernet in supernets:
+        if supernet_point(supernet["supernet"]) is None:
+            raise UserError(f"Figure 3 cannot show '{supernet['supernet']}': it has no κ.")
+        panels[supernet["dataset"], supernet["supernet"]].append(supernet)
     return [row for panel, of_panel in panels.items() for row in _panel_rows(panel, of_panel)]
 
 
-def _panel_rows(panel: tuple[str, str], requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows, shares, edges, seeds = [], [], None, []
-    for request in requests:
-        if reason := missing_reason(request, "histograms"):
-            rows.append(_row(*panel, seeds=str(request["seed"]), missing=reason))
-            continue
-        check_run(request["report"], request)
-        counts, own_edges = read_histograms(request["histograms"])
-        if shares and not (shares[0].shape == counts.shape and np.array_equal(edges, own_edges)):
-            raise refuse(request["histograms"], "has other epochs or bins than its other seeds")
-        shares.append(counts / counts[0].sum())
-        edges = own_edges
-        seeds.append(str(request["seed"]))
-    if not shares:
-        return rows
-    mean = np.mean(shares, axis=0)
-    return rows + [
-        _row(*panel, int(t), float(edges[b]), float(edges[b + 1]), float(mean[t, b]), seeds)
-        for t, b in zip(*np.nonzero(mean), strict=True)
+def _panel_rows(panel: tuple[str, str], supernets: list[dict[str, Any]]) -> Rows:
+    dataset, supernet = panel
+    bins = dict.fromkeys(("epoch", "magnitude_low", "magnitude_high", "share"))
+    head = {"dataset": dataset, "supernet": supernet, "kappa": supernet_point(supernet)[0], **bins}
+    rows = [
+        head | {"seeds": str(s["seed"]), "missing": s["missing"]} for s in supernets if s["missing"]
     ]
-
-
-def read_histograms(path: str) -> tuple[np.ndarray, np.ndarray]:
-    """(counts [epochs + 1, bins], edges [bins + 1]), the same weights counted in every epoch."""
-    counts, edges = read_array(path, "counts"), read_array(path, "edges")
-    if counts.ndim != 2 or edges.shape != (counts.shape[1] + 1,):
-        raise refuse(path, f"has counts of shape {counts.shape} and edges of {edges.shape}")
-    totals = counts.sum(axis=1)
-    if (counts < 0).any() or totals[0] == 0 or (totals != totals[0]).any():
-        raise refuse(path, "does not count the same number of weights in every epoch")
-    if (edges <= 0).any() or (np.diff(edges) <= 0).any():
-        raise refuse(path, "has edges that do not rise")
-    return counts, edges
-
-
-def _row(
-    dataset: str,
-    supernet: str,
-    epoch: int | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    share: float | None = None,
-    seeds: list[str] | str = "",
-    missing: str | None = None,
-) -> dict[str, Any]:
-    return {
-        "dataset": dataset,
-        "supernet": supernet,
-        "kappa": supernet_point(supernet)[0],
-        "epoch": epoch,
-        "magnitude_low": low,
-        "magnitude_high": high,
-        "share": share,
-        "seeds": " ".join(seeds),
-        "missing": missing,
-    }
+    there = [supernet for supernet in supernets if not supernet["missing"]]
+    if not there:
+        return rows
+    of_seeds = []
+    for run in there:
+        read_report(run)
+        arrays = read_arrays(run["files"]["histograms"], "counts", "edges")
+        counts, edges = arrays["counts"], arrays["edges"].tolist()  # [epochs + 1, bins], [bins + 1]
+        of_seeds.append(counts / counts[0].sum())
+    mean = np.mean(of_seeds, axis=0)
+    seeds = {"seeds": " ".join(str(run["seed"]) for run in there), "missing": None}
+    for t, b in np.argwhere(mean).tolist():
+        found = (t, edges[b], edges[b + 1], float(mean[t, b]))
+        rows.append(head | dict(zip(bins, found, strict=True)) | seeds)
+    return rows
 
 
 # ---- drawing
 
 
-def draw_figure3(rows: list[dict[str, Any]]) -> Figure:
+def draw(rows: Rows) -> Figure:
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     supernets = sorted({row["supernet"] for row in rows}, key=lambda s: (-supernet_point(s)[0], s))
     panels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -165,8 +118,7 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], scale: Normalize) -> bo
     """Whether there was anything to draw."""
     counted = [row for row in rows if row["share"] is not None]
     if not counted:
-        reasons = dict.fromkeys(row["missing"] for row in rows)
-        say_in_panel(panel, "; ".join(reasons) or "no run was asked for")
+        say_in_panel(panel, reasons(rows))
         return False
     shares, edges = _matrix(counted)
     epochs = np.arange(len(shares) + 1) - 0.5

@@ -12,6 +12,8 @@ figure sees only the first.)
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,12 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from iunet.artifacts import read_arrays, read_json
+from iunet.errors import UserError
 from iunet.escape import drawn_text
-from iunet.figures.first_layers import N_UNITS, FirstLayer, figure4_layers
+from iunet.evaluation.locality import locality, selectivity
+from iunet.figures.catalog import WEIGHTS, trained_supernets
+from iunet.figures.parts import Rows, read_report
 from iunet.figures.style import (
     FAINT,
     FONT,
@@ -30,10 +36,12 @@ from iunet.figures.style import (
     house_style,
     new_figure,
     say_in_panel,
-    write_figure,
 )
 from iunet.labels import dataset_label, method_label
+from iunet.runs.entries import Benchmark
 
+N_UNITS = 6
+KEPT = 8  # one weight of the layer in so many is kept by the mask that is measured
 BRIGHTEST = 99.5  # percentile of the shown magnitudes at which the scale ends
 COLOURS = "magma"
 GROUPS = ("#0072B2", "#8fc7ea")  # shades of neighbouring one-hot groups
@@ -41,88 +49,131 @@ LONGEST_NAME = 18
 MEASURES = {"image": "locality", "tabular": "selectivity"}
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    requests = ask["requests"]
-    images, tables = ([r for r in requests if r["kind"] == k] for k in ("vision", "tabular"))
-    write_figure4(images, tables, output)
+@dataclass(frozen=True)
+class FirstLayer:
+    """The magnitudes of a trained first layer, or why there are none."""
+
+    part: str  # image or tabular
+    dataset: str
+    method: str
+    seed: int
+    units: list[int] = field(default_factory=list)  # numbers of the units shown
+    magnitudes: np.ndarray | None = None  # [units, inputs], the inputs in the network's order
+    features: list[str] = field(default_factory=list)  # raw feature of each input, or its pixel
+    groups: list[dict[str, Any]] = field(default_factory=list)  # inputs of each raw feature
+    # By what it is of: "shown" and "layer" (locality), "layer" (selectivity).
+    measures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: str | None = None
 
 
-def write_figure4(
-    image: list[dict[str, Any]], tabular: list[dict[str, Any]], output: dict[str, str]
-) -> None:
-    """From trained supernets to the figure; one of the two lists may be empty.
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    """Of the first seed: what one network looks like."""
+    layers = first_layers(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
+    return draw(layers), weight_rows(layers)
 
-    A request has dataset, supernet, method, seed, and either the paths `weights` (of
-    supernet.safetensors), `report` (of supernet.json) and, for a table, `preprocessing`, or
-    `missing`, the reason why there are none.
-    """
-    layers = figure4_layers(image, tabular)
-    write_figure(draw_figure4(layers), figure4_rows(layers), output)
+
+def first_layers(supernets: list[dict[str, Any]]) -> list[FirstLayer]:
+    layers = []
+    for part, kind, read in (
+        ("image", "vision", _read_image),
+        ("tabular", "tabular", _read_table),
+    ):
+        shown = [supernet for supernet in supernets if supernet["kind"] == kind]
+        if len({supernet["dataset"] for supernet in shown}) > 1:
+            raise UserError(f"Figure 4 shows one {part} data set, and was asked for several.")
+        for supernet in shown:
+            content = {"missing": supernet["missing"]}
+            if not supernet["missing"]:
+                content = read(supernet["files"], read_report(supernet))
+            run = (supernet[key] for key in ("dataset", "method", "seed"))
+            layers.append(FirstLayer(part, *run, **content))
+    return layers
+
+
+def _read_image(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
+    side, channels = report["network"]["side"], report["network"]["channels"]
+    if channels != 3:
+        raise UserError(
+            f"Figure 4 shows images with 3 channels, and {files['report']} is of images with "
+            f"{channels}: name another data set under 'figures.figure4.datasets'."
+        )
+    weight = _magnitudes(files, report)
+    norms = np.linalg.norm(weight.astype(np.float64), axis=1)
+    units = np.argsort(-norms, kind="stable")[:N_UNITS]
+    mask = largest(weight, KEPT)
+    return {
+        "units": units.tolist(),
+        "magnitudes": weight[units],
+        "features": [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)],
+        "measures": {
+            "shown": locality(mask[units], side, channels),
+            "layer": locality(mask, side, channels),
+        },
+    }
+
+
+def _read_table(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
+    weight = _magnitudes(files, report)
+    groups = read_json(files["preprocessing"])["groups"]
+    columns = [list(range(group["start"], group["stop"])) for group in groups]
+    return {
+        "units": list(range(len(weight))),
+        "magnitudes": weight,
+        "features": [g["column"] for g in groups for _ in range(g["start"], g["stop"])],
+        "groups": groups,
+        "measures": {"layer": selectivity(largest(weight, KEPT), columns)},
+    }
+
+
+def _magnitudes(files: dict[str, str], report: dict[str, Any]) -> np.ndarray:
+    name = report["first_layer"]
+    return np.abs(read_arrays(files["weights"], name)[name])
+
+
+def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
+    """The mask of the largest n/ratio of n magnitudes; of equal ones the first are kept."""
+    mask = np.zeros(magnitudes.size, dtype=bool)
+    order = np.argsort(-magnitudes.ravel(), kind="stable")
+    mask[order[: round(magnitudes.size / ratio)]] = True
+    return mask.reshape(magnitudes.shape)
 
 
 # ---- the data behind the figure
 
 
-def figure4_rows(layers: list[FirstLayer]) -> list[dict[str, Any]]:
+def weight_rows(layers: list[FirstLayer]) -> Rows:
     """One row per weight shown, numbered as the network has it, and one per number of a measure.
 
     A missing run is a row too.
     """
     rows = []
     for layer in layers:
-        run = {
-            "part": layer.part,
-            "dataset": layer.dataset,
-            "method": layer.method,
-            "seed": layer.seed,
-        }
-        empty = dict.fromkeys(("unit", "input", "feature", "magnitude", "measure", "value"))
+        run = {key: getattr(layer, key) for key in ("part", "dataset", "method", "seed")}
+        keys = ("unit", "input", "feature", "magnitude", "measure", "value", "missing")
+        run |= dict.fromkeys(keys)
         if layer.missing:
-            rows.append({**run, **empty, "missing": layer.missing})
+            rows.append(run | {"missing": layer.missing})
             continue
-        name = MEASURES[layer.part]
         rows += [
-            {**run, **empty, "measure": f"{name} {of} {key}", "value": value, "missing": None}
+            run | {"measure": f"{MEASURES[layer.part]} {of} {key}", "value": value}
             for of, found in layer.measures.items()
             for key, value in found.items()
         ]
-        features = _features(layer)
-        for unit, magnitudes in zip(layer.units.tolist(), _by_input(layer), strict=True):
+        for unit, magnitudes in zip(layer.units, layer.magnitudes.tolist(), strict=True):
             rows += [
-                {
-                    **run,
-                    "unit": unit,
-                    "input": i,
-                    "feature": features[i],
-                    "magnitude": f"{magnitude:.6g}",
-                    "measure": None,
-                    "value": None,
-                    "missing": None,
-                }
-                for i, magnitude in enumerate(magnitudes.tolist())
+                run
+                | {"unit": unit, "input": i, "feature": feature, "magnitude": f"{magnitude:.6g}"}
+                for i, (feature, magnitude) in enumerate(
+                    zip(layer.features, magnitudes, strict=True)
+                )
             ]
     return rows
-
-
-def _by_input(layer: FirstLayer) -> np.ndarray:
-    """[units, inputs], the inputs in the network's order."""
-    if layer.part == "tabular":
-        return layer.magnitudes
-    return layer.magnitudes.transpose(0, 3, 1, 2).reshape(len(layer.units), -1)
-
-
-def _features(layer: FirstLayer) -> list[str]:
-    """The raw feature of each input; of an image, its channel and pixel."""
-    if layer.part == "tabular":
-        return [g["column"] for g in layer.groups for _ in range(g["start"], g["stop"])]
-    side = layer.magnitudes.shape[1]
-    return [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)]
 
 
 # ---- drawing
 
 
-def draw_figure4(layers: list[FirstLayer]) -> Figure:
+def draw(layers: list[FirstLayer]) -> Figure:
     halves = [
         (draw, height, shown)
         for part, draw, height in (("image", _draw_images, 2.85), ("tabular", _draw_tables, 2.9))
@@ -163,7 +214,9 @@ def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
         axes = block.subplots(2, columns).ravel()
         for panel in axes:
             panel.set_axis_off()
-        for panel, unit, picture in zip(axes, layer.units, layer.magnitudes, strict=False):
+        side = math.isqrt(len(layer.features) // 3)
+        pictures = layer.magnitudes.reshape(-1, 3, side, side).transpose(0, 2, 3, 1)
+        for panel, unit, picture in zip(axes, layer.units, pictures, strict=False):
             panel.imshow(np.asarray(scale(picture)), interpolation="nearest")
             panel.set_title(f"unit {unit}", size=SMALL, pad=2, color=FAINT)
         text = f"{_image_measure(layer)}\nbrightest from |θ| = {scale.vmax:.2g} on"
@@ -171,11 +224,15 @@ def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
 
 
 def _image_measure(layer: FirstLayer) -> str:
-    shown, whole = (layer.measures[of]["ratio"] for of in ("shown", "layer"))
-    if whole is None:
+    """Units with fewer than two pixels have no distance, and are left out."""
+    shown, whole = layer.measures["shown"]["ratio"], layer.measures["layer"]
+    if whole["ratio"] is None:
         return "locality: no unit keeps two pixels"
     these = f"{shown:.3f}" if shown is not None else "none"
-    return f"locality {these} (units shown), {whole:.3f} (whole layer)"
+    text = f"locality {these} (units shown), {whole['ratio']:.3f} (whole layer)"
+    return text + f"\n{whole['left_out']} of {whole['units']} units left out" * bool(
+        whole["left_out"]
+    )
 
 
 def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
@@ -214,7 +271,7 @@ def _table_measure(layer: FirstLayer) -> str:
     return f"selectivity {found['ratio']:.3f} ({text})"
 
 
-def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) -> None:
+def _draw_groups(panel: Axes, groups: list[dict[str, Any]], width: float) -> None:
     """A strip with the extent of each one-hot group, and as many names as there is room for."""
     n_inputs = groups[-1]["stop"]
     one_hot = [group for group in groups if group["stop"] - group["start"] > 1]
@@ -232,7 +289,7 @@ def _draw_groups(panel: Axes, groups: tuple[dict[str, Any], ...], width: float) 
     )
 
 
-def named_groups(groups, spacing: float) -> list[dict[str, Any]]:
+def named_groups(groups: list[dict[str, Any]], spacing: float) -> list[dict[str, Any]]:
     """The groups to name so that names are `spacing` inputs apart: wide ones first."""
     chosen: list[dict[str, Any]] = []
 
@@ -250,45 +307,14 @@ def _short(name: str) -> str:
 
 
 def _notes(layers: list[FirstLayer]) -> list[str]:
-    notes = []
-    for part, text, measure in (
-        (
-            "image",
-            "Top: the six units with the largest norm; red, green and blue are magnitudes",
-            "Locality: mean distance between the pixels that a unit keeps",
-        ),
-        (
-            "tabular",
-            "Bottom: inputs after one-hot encoding, under their raw features",
-            "Selectivity: raw features that a unit keeps",
-        ),
-    ):
-        if shown := [layer for layer in layers if layer.part == part and not layer.missing]:
-            seeds = ", ".join(sorted({str(layer.seed) for layer in shown}))
-            if any(group["stop"] - group["start"] > 1 for group in shown[0].groups):
-                text += "; the strip shows the extent of each one-hot group"
-            notes.append(
-                f"{text}. {measure}, divided by the same of a shuffled mask. Seed {seeds}."
-            )
-            notes += _left_out(shown)
-    if notes:
-        notes.append(
-            "Kept: the largest eighth of the layer. Every method has its own colour scale, since κ "
-            "scales its weights."
-        )
+    """The seed and what is missing; the caption explains the rest."""
+    shown = [layer for layer in layers if not layer.missing]
+    notes = [f"Seed {shown[0].seed}. Kept: the largest eighth of the layer."] if shown else []
+    if any(group["stop"] - group["start"] > 1 for layer in shown for group in layer.groups):
+        notes.append("The strip shows the extent of each one-hot group.")
     absent = [
         f"{dataset_label(layer.dataset)}, {method_label(layer.method)} ({layer.missing})"
         for layer in layers
         if layer.missing
     ]
-    return notes + [f"Missing: {'; '.join(absent)}."] * bool(absent)
-
-
-def _left_out(layers: list[FirstLayer]) -> list[str]:
-    """The units whose pixels have no distance, where there are any."""
-    counts = [
-        f"{found['left_out']} of {found['units']} ({method_label(layer.method)})"
-        for layer in layers
-        if (found := layer.measures["layer"]).get("left_out")
-    ]
-    return [f"Left out, as they keep fewer than two pixels: {', '.join(counts)}."] * bool(counts)
+    return [" ".join(notes)] * bool(notes) + [f"Missing: {'; '.join(absent)}."] * bool(absent)

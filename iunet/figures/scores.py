@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.errors import UserError
-from iunet.figures.inputs import check_requests, finite
-from iunet.figures.missing import Run, disconnected_note, missing_note, run_names
+from iunet.figures.catalog import figure_request
+from iunet.figures.parts import Rows, Run, disconnected_note, missing_note, reasons, run_names
 from iunet.figures.style import (
     FAINT,
     INK,
@@ -27,59 +26,49 @@ from iunet.figures.style import (
     look,
     new_figure,
     say_in_panel,
-    write_figure,
 )
 from iunet.labels import dataset_label, metric_label
-from iunet.tables.frame import read_runs
-from iunet.tables.names import is_tabular
+from iunet.results.collect import collect
+from iunet.results.selection import of_results
+from iunet.runs.entries import Benchmark
+from iunet.runs.settings import network_kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SOURCE = "The list of scores"
 PANEL_WIDTH, LINE_HEIGHT = 1.95, 0.165  # inches
 MOST_COLUMNS = 3  # as many panels as a page is wide, beside the names
 
 
-def make(ask: dict[str, Any], output: dict[str, str]) -> None:
-    """The figure of an experiment: test accuracy of images, balanced accuracy of tables."""
-    write_scores(rows_of(read_runs(ask["requests"])), output)
+def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+    rows = scores(of_results(collect(bench, figure_request(bench, name)).runs))
+    return draw(rows), rows
 
 
-def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows that `write_scores` takes, from a frame of runs; tuned learners have no network."""
-    rows = []
-    for run in frame.to_dict("records"):
-        metric = "balanced_accuracy" if is_tabular(run["network"]) else "accuracy"
-        value = run[f"test_{metric}"]
-        scored = value is not None and math.isfinite(value)
-        rows.append(
+def scores(runs: pd.DataFrame) -> Rows:
+    """Test accuracy of images, balanced accuracy of tables; tuned learners have no network."""
+    found = []
+    for run in runs.to_dict("records"):
+        tuned = run["network"] in LEARNERS
+        tabular = tuned or network_kind(run["network"]) == "tabular"
+        metric = "balanced_accuracy" if tabular else "accuracy"
+        missing = run["missing"] or run["failed"]
+        found.append(
             {
                 "dataset": run["dataset"],
-                "network": None if run["network"] in LEARNERS else run["network"],
+                "network": None if tuned else run["network"],
                 "method": run["method"],
                 "seed": run["seed"],
                 "metric": metric,
-                "value": value if scored else None,
-                "disconnected": scored and run["disconnected"] is True,
-                "missing": None if scored else run["missing"] or run["failed"] or "no score",
+                "value": None if missing else run[f"test_{metric}"],
+                "disconnected": not missing and bool(run["disconnected"]),
+                "missing": missing,
             }
         )
-    return rows
+    return found
 
 
-def write_scores(rows: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """`rows` have dataset, network, method, seed, metric, value, disconnected and missing.
-
-    Without a value, `missing` is the reason why there is none. A disconnected network
-    has a layer without any weight. `network` may be None, for methods that have none. The CSV holds
-    the rows as they are.
-    """
-    write_figure(draw_scores(rows), rows, output)
-
-
-def draw_scores(rows: list[dict[str, Any]]) -> Figure:
-    _check(rows)
+def draw(rows: Rows) -> Figure:
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     entries = run_names(rows)
     columns = _columns(len(datasets))
@@ -115,31 +104,13 @@ def _columns(n_panels: int) -> int:
     return math.ceil(n_panels / lines)
 
 
-def _check(rows: list[dict[str, Any]]) -> None:
-    check_requests(rows, ("dataset", "network", "method", "seed"))
-    metrics: dict[str, str] = {}
-    for row in rows:
-        if row["value"] is None and not row["missing"]:
-            raise UserError(
-                f"{SOURCE} has neither a value nor the reason why there is none for "
-                f"{row['method']} on {row['dataset']}, seed {row['seed']}."
-            )
-        if row["value"] is not None:
-            finite(SOURCE, f"the value of {row['method']} on {row['dataset']}", row["value"])
-        if metrics.setdefault(row["dataset"], row["metric"]) != row["metric"]:
-            raise UserError(
-                f"{SOURCE} has two metrics for {row['dataset']}: {metrics[row['dataset']]} and "
-                f"{row['metric']}. A panel can show one."
-            )
-
-
-def _draw_panel(panel: Axes, rows: list[dict[str, Any]], entries: dict[Run, str]) -> bool:
+def _draw_panel(panel: Axes, rows: Rows, entries: dict[Run, str]) -> bool:
     """Whether there was anything to draw."""
     import seaborn
 
     scored = [row for row in rows if row["value"] is not None]
     if not scored:
-        say_in_panel(panel, "; ".join(dict.fromkeys(row["missing"] for row in rows)))
+        say_in_panel(panel, reasons(rows))
         return False
     values = [row["value"] for row in scored]
     names = [entries[row["method"], row["network"]] for row in scored]
@@ -183,7 +154,7 @@ def _draw_panel(panel: Axes, rows: list[dict[str, Any]], entries: dict[Run, str]
     return True
 
 
-def _notes(rows: list[dict[str, Any]]) -> list[str]:
+def _notes(rows: Rows) -> list[str]:
     seeds: dict[tuple, int] = defaultdict(int)
     for row in rows:
         if row["value"] is not None:

@@ -1,28 +1,19 @@
-"""Checks before jobs go to a scheduler, and the words for a GPU that is not there.
+"""A check of a Slurm profile, before any job is sent.
 
-Imported by the Snakefile: light.
+python -m iunet.machine.cluster profiles/slurm
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from iunet.errors import UserError, nearest
 
 PROFILE = "profiles/slurm"
-
-
-def no_gpu_message(config: dict[str, Any], name: str) -> str:
-    key = f"devices.{name}" if name in config["devices"] else "device"
-    return (
-        f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "
-        "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
-        f"auto or cpu, or send the jobs to machines that have one (--profile {PROFILE})."
-    )
 
 
 def check_slurm(asked: Iterable[str], partition_file: str | Path | None) -> None:
@@ -48,7 +39,7 @@ def check_slurm(asked: Iterable[str], partition_file: str | Path | None) -> None
 
 def partitions_in(file: Path) -> set[str]:
     """The names below `partitions:` in the plugin's partition file."""
-    import yaml  # Snakemake has it loaded
+    import yaml
 
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
     return {str(name) for name in (content or {}).get("partitions") or {}}
@@ -60,3 +51,21 @@ def _refuse_unknown(asked: set[str], known: list[str], where: str) -> None:
             f"There is no Slurm partition '{name}', which {where} names.{nearest(name, known)} "
             f"This cluster has: {', '.join(known)}."
         )
+
+
+def check_profile(folder: Path) -> None:
+    """Every partition that a profile names is one of this cluster's."""
+    import yaml
+
+    profile = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    named = (profile.get("default-resources") or {}).get("slurm_partition")
+    file = profile.get("slurm-partition-config")
+    check_slurm([named] if named else [], folder / file if file else None)
+
+
+if __name__ == "__main__":
+    try:
+        check_profile(Path(sys.argv[1] if len(sys.argv) > 1 else PROFILE))
+    except (UserError, OSError) as error:
+        sys.exit(str(error))
+    print("Slurm answers, and has every partition that the profile names.")

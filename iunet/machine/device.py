@@ -77,6 +77,15 @@ def device_of(config: dict[str, Any], name: str) -> str:
     return resolve_device(config["devices"].get(name, config["device"]))
 
 
+def no_gpu_message(config: dict[str, Any], name: str) -> str:
+    key = f"devices.{name}" if name in config["devices"] else "device"
+    return (
+        f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "
+        "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
+        f"auto or cpu, or send the jobs to machines that have one (--profile profiles/slurm)."
+    )
+
+
 def check_devices(config: dict[str, Any], known: Iterable[str]) -> None:
     """Every name in `devices` is a network or a tuned learner."""
     for name in config["devices"]:

@@ -164,12 +164,8 @@ GROUPS = {
     },
     "large": {"initialise": "initials", "prune": "cut", "finetune": "cut"},
 }  # fmt: skip
-OTHER_GROUPS = {  # minutes each; a study is a job of its own
-    "split_table": "splits",
-    "split_images": "splits",
-    "refit": "tuned",
-    "evaluate_tuned": "tuned",
-}
+SPLIT_GROUPS = {"split_table": "splits", "split_images": "splits"}
+TUNED_GROUPS = {"refit": "tuned", "evaluate_tuned": "tuned"}  # minutes; a study is a job by itself
 
 
 # ---- tuned baselines

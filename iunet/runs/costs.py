@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,7 +33,7 @@ class Costs:
         names = {*self.config["networks"], *LEARNERS}
         self.devices = {name: device_of(self.config, name) for name in names}
         self._limit = self.config["cluster"]["max_minutes"]
-        self._sizes: dict[tuple[str, str], tuple[str, float]] = {}
+        self._groupings: dict[tuple[str, str | None], tuple[dict[str, str], float]] = {}
 
     def of(self, stage: str, point: Any) -> Cost | None:
         """Of a job, by its rule and wildcards; None for jobs that need next to nothing."""
@@ -118,46 +117,52 @@ class Costs:
 
     def group(self, stage: str, point: Any) -> str | None:
         """Which jobs a scheduler gets as one (docs/cluster.md); None for a job by itself."""
-        if not hasattr(point, "network"):
-            return resources.OTHER_GROUPS.get(stage)
-        return resources.GROUPS[self._size(point)[0]].get(stage)
+        groups, room = self._grouping(point)
+        return groups.get(stage) if room >= 1 else None
 
     def _room(self, point: Any) -> float:
         """How often the minutes of a submission fit into what a job may ask for."""
-        return self._size(point)[1] if hasattr(point, "network") else float(resources.MOST_MEMORY)
+        return self._grouping(point)[1]
 
-    def _size(self, point: Any) -> tuple[str, float]:
-        key = (point.dataset, point.network)
-        if key not in self._sizes:
-            self._sizes[key] = self._size_class(*key)
-        return self._sizes[key]
+    def _grouping(self, point: Any) -> tuple[dict[str, str], float]:
+        """The groups of rules for a network or learner on a data set, and the room they leave."""
+        name = getattr(point, "network", None) or getattr(point, "learner", None)
+        key = (point.dataset, name)
+        if key not in self._groupings:
+            find = self._group_learner if name in LEARNERS else self._group_network
+            self._groupings[key] = find(*key) if name else (resources.SPLIT_GROUPS, 4.0)
+        return self._groupings[key]
 
-    def _size_class(self, dataset: str, network: str) -> tuple[str, float]:
-        """small, medium or large: how the jobs of a network on a data set are submitted.
+    def _minutes(self, point: Any, *stages: str) -> int:
+        """Of some jobs, one after the other."""
+        return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
 
-        Beside it stands how often the minutes of such a parcel fit into the limit. Jobs of a group
-        run one after the other, so many of them are no small parcel, however short each is.
-        """
+    def _group_learner(self, dataset: str, learner: str) -> tuple[dict[str, str], float]:
+        point = SimpleNamespace(dataset=dataset, learner=learner, seed=0)
+        minutes = self._minutes(point, *resources.TUNED_GROUPS)
+        return resources.TUNED_GROUPS, self._limit / (TOGETHER * minutes)
+
+    def _group_network(self, dataset: str, network: str) -> tuple[dict[str, str], float]:
+        """By size: jobs of a group run one after the other, so many of them are no small parcel,
+        however short each is."""
         point = SimpleNamespace(dataset=dataset, network=network, seed=0)
         point.supernet, point.options = "kappa0.25-ilo", ""
-        cut = sum(
-            resources.asked_minutes(self.of(stage, point))
-            for stage in ("prune", "finetune", "evaluate")
-        )
-        supernet, finetune = self.of("supernet", point), self.of("finetune", point)
-        runs = self._runs.get((dataset, network), 1) * len(self.bench.seeds)
-        whole = runs * (cut + resources.asked_minutes(supernet) + resources.MINUTES)
-        short = supernet.seconds + finetune.seconds <= resources.SMALL_S
+        cut = self._minutes(point, "prune", "finetune", "evaluate")
+        whole = self._whole(dataset, network, self._minutes(point, "supernet"), cut)
+        supernet_s, finetune_s = (self.of(s, point).seconds for s in ("supernet", "finetune"))
+        short = supernet_s + finetune_s <= resources.SMALL_S
         if short and self._limit >= TOGETHER * whole:
-            return "small", self._limit / (TOGETHER * whole)
-        if finetune.seconds <= resources.LARGE_S and self._limit >= TOGETHER * cut:
-            return "medium", self._limit / (TOGETHER * cut)
-        return "large", max(1.0, self._limit / cut)
+            return resources.GROUPS["small"], self._limit / (TOGETHER * whole)
+        if finetune_s <= resources.LARGE_S and self._limit >= TOGETHER * cut:
+            return resources.GROUPS["medium"], self._limit / (TOGETHER * cut)
+        return resources.GROUPS["large"], self._limit / cut
 
-    @cached_property
-    def _runs(self) -> dict[tuple[str, str], int]:
-        """How many runs the config has of each network on each data set, for one seed."""
-        found: dict[tuple[str, str], int] = {}
-        for dataset, network, _, _ in self.bench.runs:
-            found[dataset, network] = found.get((dataset, network), 0) + 1
-        return found
+    def _whole(self, dataset: str, network: str, supernet: int, cut: int) -> int:
+        """Minutes of all runs of a network on a data set that hang together.
+
+        These are the runs of a seed, or of all seeds if masks come from other seeds.
+        """
+        cuts = [name for *place, _, name in self.bench.runs if place == [dataset, network]]
+        linked = any(name and "other_seed" in name for name in cuts)
+        minutes = sum(cut if name else supernet for name in cuts or [None, "ratio8"])
+        return minutes * (len(self.bench.seeds) if linked else 1)

@@ -68,14 +68,14 @@ def unfinished(config: dict[str, Any], part: str) -> list[str]:
     and Snakemake would make those, and then the run again.
     """
     from iunet.data.registry import read_registry
-    from iunet.figures.catalog import figure_ask
+    from iunet.figures.catalog import figure_request
     from iunet.runs.entries import Benchmark
-    from iunet.tables.catalog import said_by_tables
+    from iunet.tables.catalog import table_attribute
 
     registry = read_registry(PROJECT / path for path in config["data"]["registry"])
-    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
     if part in DRAWN:
-        results = figure_ask(bench, part).inputs()
+        results = figure_request(bench, part).artifacts
     else:
         cells = bench.cells_of(f"experiments.{part}")
         results = [path for cell in cells for path in bench.results_of(cell)]

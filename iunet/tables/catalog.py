@@ -88,7 +88,7 @@ def declared_tables() -> dict[str, Declared]:
     }
 
 
-def said_by_tables(constant: str) -> dict[str, Any]:
+def table_attribute(constant: str) -> dict[str, Any]:
     """KIND or PAIRS of those tables that have it, by their keys in the config."""
     modules = {f"tables.{name}": table_module(name) for name in TABLES}
     return {k: getattr(m, constant) for k, m in modules.items() if hasattr(m, constant)}

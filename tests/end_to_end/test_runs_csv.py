@@ -16,7 +16,7 @@ from iunet.errors import UserError
 from iunet.runs.entries import Benchmark
 from iunet.study.rebuild import OF_RUNS, rebuild
 from iunet.study.rows import read_rows
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def bench():
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
     update_config(config, yaml.safe_load((ROOT / "config/test.yaml").read_text()))
     registry = read_registry([str(ROOT / "config/datasets.csv")])
-    return Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    return Benchmark(config, registry, fixed=table_attribute("PAIRS"))
 
 
 def test_every_evaluation_has_a_row(finished):

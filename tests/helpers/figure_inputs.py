@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
@@ -51,86 +50,63 @@ def line(panel, label: str):
     return found
 
 
-def evaluation(folder: Path, dataset: str, method: str, seed: int, values: dict) -> dict:
-    """A request, with its reports written: `values` are accuracies by ratio, or a failure."""
-    supernet = METHODS[method]
-    paths = {}
+def evaluated(dataset: str, method: str, seed: int, values: dict, missing=None) -> list[dict]:
+    """Records of runs, one for each ratio: `values` are accuracies, or a failure, or None.
+
+    None means that the run is not there; `missing` says why.
+    """
+    found = []
     for ratio, value in values.items():
-        failed = value if isinstance(value, str) else None
-        cut = "" if ratio == 1 else f"/ratio{ratio}"
-        report = {
-            "run": f"{dataset}/mlp_vis/{supernet}/seed{seed}{cut}",
-            "dataset": dataset,
-            "seed": seed,
-            "stage": "subnetwork" if cut else "supernet",
-            "ratio": float(ratio),
-            "failed": failed,
-            "metrics": {} if failed else {"valid_accuracy": value, "test_accuracy": 0.0},
-            "disconnected": False,
-        }
-        path = folder / f"evaluation-{dataset}-{supernet}-{seed}-{ratio}.json"
-        path.write_text(json.dumps(report))
-        paths[f"ratio{ratio}"] = str(path)
-    return {
-        "dataset": dataset,
-        "supernet": supernet,
-        "method": method,
-        "seed": seed,
-        "evaluation": paths.pop("ratio1"),
-        "cuts": paths,
-        "missing": None,
-    }
-
-
-def absent(request: dict, reason: str) -> dict:
-    return request | {"evaluation": None, "cuts": {}, "missing": reason}
+        record = {"dataset": dataset, "network": "mlp_vis", "method": method, "seed": seed}
+        record |= {"supernet": METHODS[method], "cut": None if ratio == 1 else f"ratio{ratio}"}
+        record |= {"stage": "supernet" if ratio == 1 else "subnetwork", "ratio": ratio}
+        record |= {"valid_accuracy": None if isinstance(value, str) else value}
+        record |= {"failed": value if isinstance(value, str) else None, "disconnected": False}
+        found.append(record | {"missing": (missing or "not finished") if value is None else None})
+    return found
 
 
 EDGES = np.logspace(-4, 0, 5)  # four bins, one decade each
 
 
-def histogram(folder: Path, dataset: str, supernet: str, seed: int, counts) -> dict:
-    stem = folder / f"{dataset}-{supernet}-{seed}"
-    write_arrays(f"{stem}.safetensors", {"counts": np.array(counts), "edges": EDGES})
-    run = f"{dataset}/mlp_vis/{supernet}/seed{seed}"
-    write_json(f"{stem}.json", {"run": run, "dataset": dataset})
-    return {
-        "dataset": dataset,
-        "supernet": supernet,
-        "seed": seed,
-        "histograms": f"{stem}.safetensors",
-        "report": f"{stem}.json",
-    }
+def supernet(folder: Path, dataset: str, method: str, seed: int, arrays: dict, **more) -> dict:
+    """A supernet as `trained_supernets` gives it, with its files written."""
+    stem = folder / f"{dataset}-{method}-{seed}"
+    kind = "histograms" if "counts" in arrays else "weights"
+    write_arrays(f"{stem}.safetensors", arrays)
+    run = {"dataset": dataset, "network": "net", "supernet": METHODS[method], "seed": seed}
+    name = f"{dataset}/net/{METHODS[method]}/seed{seed}"
+    write_json(f"{stem}.json", {"run": name, "dataset": dataset, **more})
+    files = {kind: f"{stem}.safetensors", "report": f"{stem}.json"}
+    return run | {"method": method, "kind": "vision", "missing": None, "files": files}
+
+
+def gone(supernet: dict, reason: str) -> dict:
+    return supernet | {"missing": reason, "files": {}}
 
 
 def trained(folder: Path, dataset: str, method: str, weight: np.ndarray, **network) -> dict:
-    stem = folder / f"{dataset}-{method}"
-    write_arrays(f"{stem}.safetensors", {"encoder.1.weight": weight.astype(np.float32)})
-    run = f"{dataset}/net/{METHODS[method]}/seed0"
-    report = {"run": run, "dataset": dataset, "first_layer": "encoder.1.weight", "network": network}
-    write_json(f"{stem}.json", report)
-    groups = [
-        {"column": "age", "start": 0, "stop": 1},
-        {"column": "colour", "start": 1, "stop": 4},
-        {"column": "shape", "start": 4, "stop": 6},
-    ]
-    write_json(folder / "preprocessing.json", {"groups": groups})
-    return {
-        "dataset": dataset,
-        "supernet": METHODS[method],
-        "method": method,
-        "seed": 0,
-        "weights": f"{stem}.safetensors",
-        "report": f"{stem}.json",
-        "preprocessing": str(folder / "preprocessing.json"),
-    }
+    """Of images if the network has a side, else of a table."""
+    weights = {"encoder.1.weight": weight.astype(np.float32)}
+    more = {"first_layer": "encoder.1.weight", "network": network}
+    found = supernet(folder, dataset, method, 0, weights, **more)
+    if not network:
+        groups = [
+            {"column": "age", "start": 0, "stop": 1},
+            {"column": "colour", "start": 1, "stop": 4},
+            {"column": "shape", "start": 4, "stop": 6},
+        ]
+        write_json(folder / "preprocessing.json", {"groups": groups})
+        found["files"]["preprocessing"] = str(folder / "preprocessing.json")
+        found["kind"] = "tabular"
+    return found
 
 
-def trials(folder: Path, method: str, lines: list[str], budget: int | None = None) -> dict:
+def trials(folder: Path, method: str, lines: list[str]) -> tuple[str, str, str | None]:
     path = folder / f"{method}.csv"
     header = "number,state,score,seconds,fit_seconds,reason,flags,eta"
     path.write_text("\n".join([header, *lines]) + "\n")
-    return {"dataset": "vehicle", "method": method, "trials": str(path), "budget": budget}
+    return method, str(path), None
 
 
 RANKS = {"iunet": 1.4, "omp": 2.2, "dense": 2.4, "xgb": 4.0}
@@ -141,43 +117,48 @@ P_VALUES = {
     "omp": {"dense": 0.9, "xgb": 0.01},
     "dense": {"xgb": 0.03},
 }
+RANKING = {"ranks": RANKS, "p_values": P_VALUES, "n_datasets": 40, "problem": None}
 
 
-def ratio_sweep(folder: Path) -> list[dict]:
+def ratio_sweep() -> list[dict]:
     """Two data sets, all methods, two seeds; values say which point they are of."""
     return [
-        evaluation(folder, dataset, method, seed, {1: 50 + i, 2: 60 + i + seed, 8: 40 + i - seed})
+        record
         for dataset in ("cifar10", "svhn")
         for i, method in enumerate(METHODS)
         for seed in (0, 1)
+        for record in evaluated(
+            dataset, method, seed, {1: 50 + i, 2: 60 + i + seed, 8: 40 + i - seed}
+        )
     ]
 
 
 def three_histograms(folder: Path) -> list[dict]:
+    counts = {
+        ("iunet_no_ilo", 0): [[10, 10, 0, 0], [0, 10, 10, 0]],
+        ("iunet_no_ilo", 1): [[20, 0, 0, 0], [0, 10, 10, 0]],
+        ("omp", 0): [[0, 0, 5, 15], [0, 0, 10, 10]],
+    }
     return [
-        histogram(folder, "svhn", "kappa0.25-sup", 0, [[10, 10, 0, 0], [0, 10, 10, 0]]),
-        histogram(folder, "svhn", "kappa0.25-sup", 1, [[20, 0, 0, 0], [0, 10, 10, 0]]),
-        histogram(folder, "svhn", "kappa1-sup", 0, [[0, 0, 5, 15], [0, 0, 10, 10]]),
+        supernet(folder, "svhn", method, seed, {"counts": np.array(values), "edges": EDGES})
+        for (method, seed), values in counts.items()
     ]
 
 
-def first_layers(folder: Path) -> tuple[list[dict], list[dict]]:
+def four_first_layers(folder: Path) -> list[dict]:
     """Networks of 2 × 2 images with 8 units, and of tables with 6 inputs and 5 units."""
     units = np.arange(1, 9)[:, None] * -np.linspace(0.1, 1.2, 12)[None, :]
     units[0] *= 100  # the largest norm
-    image = [
+    table = np.arange(30).reshape(5, 6) - 15.0
+    return [
         trained(folder, "cifar10", "iunet", units, side=2, channels=3),
         trained(folder, "cifar10", "omp", units / 2, side=2, channels=3),
-    ]
-    table = np.arange(30).reshape(5, 6) - 15.0
-    tabular = [
         trained(folder, "arrhythmia", "iunet", table),
         trained(folder, "arrhythmia", "omp", table / 3),
     ]
-    return image, tabular
 
 
-def three_studies(folder: Path) -> list[dict]:
+def three_studies(folder: Path) -> list[tuple[str, str, str | None]]:
     return [
         trials(
             folder,
@@ -188,8 +169,7 @@ def three_studies(folder: Path) -> list[dict]:
                 "2,complete,65,1,1,,time_limit,0.3",
                 "3,complete,80,1,1,,,0.3",
             ],
-            budget=40,
         ),
-        trials(folder, "tabnet", ["0,complete,60,1,1,,,0.1", "1,complete,61,1,1,,,0.1"], 2),
-        trials(folder, "mlp_c", ["0,failed,,,,died,,0.1"], 1),
+        trials(folder, "tabnet", ["0,complete,60,1,1,,,0.1", "1,complete,61,1,1,,,0.1"]),
+        trials(folder, "mlp_c", ["0,failed,,,,died,,0.1"]),
     ]

@@ -54,6 +54,7 @@ def load(
             storage_settings=settings.StorageSettings(),
             dag_settings=settings.DAGSettings(),
             deployment_settings=settings.DeploymentSettings(),
+            group_settings=settings.GroupSettings(),
             storage_provider_settings={},
         )
         logger.setLevel("ERROR")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
 import yaml
 from torch import nn
 
 from iunet.data.load import Part, TrainingData
-from iunet.evaluation import evaluate
-from iunet.figures import figure2
-from iunet.figures.figure2 import draw_figure2, figure2_rows
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.runs import settings as run_settings
 from iunet.scoring.prediction import accuracy
@@ -140,41 +135,3 @@ def test_its_recipe_is_that_of_fine_tuning(request):
     decoder = run_settings.decoder_settings(config, Point)
     assert decoder == run_settings.finetune_settings(config, Point)
     assert FinetuneSettings(**decoder).learning_rate().epochs == 100
-
-
-# ---- figure 2
-
-
-@pytest.mark.parametrize("shown", [["omp"], ["omp", "scl"]], ids=["without scl", "with scl"])
-def test_figure2_says_whose_decoder_it_is(tmp_path, shown):
-    supernets = {"omp": "kappa1-sup", "scl": "kappa1-scl"}
-    decoders = {"omp": "its own", "scl": evaluate.DECODER}
-    requests = []
-    for method in shown:
-        supernet = supernets[method]
-        paths = {}
-        for ratio in (1, 8):
-            report = {
-                "dataset": "svhn",
-                "run": f"svhn/mlp_vis/{supernet}/seed0",
-                "stage": "supernet" if ratio == 1 else "subnetwork",
-                "ratio": ratio,
-                "failed": None,
-                "metrics": {"valid_accuracy": 50.0 + ratio},
-                **({"decoder": decoders[method]} if ratio == 1 else {}),
-            }
-            paths[ratio] = tmp_path / f"{method}{ratio}.json"
-            paths[ratio].write_text(json.dumps(report))
-        request = {"dataset": "svhn", "supernet": supernet, "method": method, "seed": 0}
-        request |= {"evaluation": str(paths[1]), "cuts": {"ratio8": str(paths[8])}}
-        requests.append(request | {"missing": None})
-    assert figure2.DECODER == evaluate.DECODER
-    rows = figure2_rows(requests)
-    assert [row["decoder"] for row in rows[:2]] == ["its own", None]
-    texts = " ".join(text.get_text() for text in draw_figure2(rows).findobj(match_text))
-    said = "SCL at ratio 1: a decoder trained on the frozen encoder" in " ".join(texts.split())
-    assert said is ("scl" in shown)
-
-
-def match_text(artist) -> bool:
-    return hasattr(artist, "get_text") and not callable(getattr(artist, "get_texts", None))

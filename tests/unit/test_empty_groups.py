@@ -13,13 +13,14 @@ import yaml
 
 from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
-from iunet.figures.catalog import figure_ask
+from iunet.figures.catalog import figure_request
 from iunet.figures.make import make_figure
 from iunet.page.build import make_page
+from iunet.results.request import files
 from iunet.runs.entries import Benchmark
 from iunet.tables.about import about_cells
 from iunet.tables.ask import Ask
-from iunet.tables.catalog import TABLES, said_by_tables, table_ask
+from iunet.tables.catalog import TABLES, table_ask, table_attribute
 from iunet.tables.make import make_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ def bench_of(root: Path, *kinds: str) -> Benchmark:
             groups = [n for n in entry["datasets"] if n in config["datasets"]]
             single = [n for n in entry["datasets"] if n not in groups and REGISTRY[n].kind in kinds]
             entry["datasets"] = groups + single
-    return Benchmark(config, REGISTRY, fixed=said_by_tables("PAIRS"))
+    return Benchmark(config, REGISTRY, fixed=table_attribute("PAIRS"))
 
 
 def make_tables(bench: Benchmark, root: Path) -> dict[str, dict[str, str]]:
@@ -116,10 +117,9 @@ def test_the_reason_names_the_key_and_the_group(tmp_path):
 def test_a_figure_without_a_data_set_says_why(tmp_path):
     bench = bench_of(tmp_path)
     for name in ("figure2", "figure3", "figure4", "densities", "critical_difference"):
-        ask = figure_ask(bench, name)
-        assert ask.module == "iunet.figures.empty" and ask.inputs() == []
+        assert files(bench, figure_request(bench, name)) == []
     output = {form: str(tmp_path / f"figure2.{form}") for form in ("png", "pdf", "csv", "json")}
-    make_figure("figure2", figure_ask(bench, "figure2").plain(), output)
+    make_figure("figure2", bench, output)
     assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
     assert "'figures.figure2.datasets' names no data set" in (tmp_path / "figure2.csv").read_text()
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from statistics import stdev
 
 import numpy as np
 import pytest
-from figure_inputs import (
-    METHODS,
-    absent,
-    evaluation,
-    line,
-    outputs,
-    ratio_sweep,
-    says,
-    written,
-)
+from conftest import ROOT
+from figure_inputs import METHODS, evaluated, line, outputs, ratio_sweep, says, written
 from matplotlib.text import Text
 
+from iunet.data.registry import read_registry
 from iunet.errors import UserError
-from iunet.figures.figure2 import draw_figure2, figure2_rows, write_figure2
-from iunet.figures.style import LOOKS, SMALL
+from iunet.evaluation import evaluate
+from iunet.figures.catalog import figure_request
+from iunet.figures.figure2 import LENT_DECODER, draw, points
+from iunet.figures.style import LOOKS, SMALL, write_figure
+from iunet.results.collect import collect, runs_frame
+from iunet.runs.entries import Benchmark
+from iunet.study.overlays import read_config
+from iunet.tables.catalog import table_attribute
 
 
-@pytest.fixture
-def sweep(tmp_path) -> list[dict]:
-    return ratio_sweep(tmp_path)
+def drawn(records: list[dict]):
+    return draw(points(runs_frame(records)))
 
 
 def panels2(figure) -> dict[tuple[str, str], object]:
@@ -42,8 +38,8 @@ def panels2(figure) -> dict[tuple[str, str], object]:
     } | {("legend", "pis"): axes[-2], ("legend", "ilo"): axes[-1]}
 
 
-def test_figure2_plots_means_and_bands(sweep):
-    panels = panels2(draw_figure2(figure2_rows(sweep)))
+def test_figure2_plots_means_and_bands():
+    panels = panels2(drawn(ratio_sweep()))
     assert list(panels) == [
         (title, row) for title in ("CIFAR10", "SVHN", "legend") for row in ("pis", "ilo")
     ]
@@ -73,8 +69,8 @@ def test_figure2_plots_means_and_bands(sweep):
     assert pis.get_ylim() == ilo.get_ylim()
 
 
-def test_figure2_legends_and_fonts(sweep):
-    figure = draw_figure2(figure2_rows(sweep))
+def test_figure2_legends_and_fonts():
+    figure = drawn(ratio_sweep())
     panels = panels2(figure)
     legend = {row: panels["legend", row].get_legend() for row in ("pis", "ilo")}
     assert [text.get_text() for text in legend["pis"].get_texts()] == [
@@ -94,16 +90,16 @@ def test_figure2_legends_and_fonts(sweep):
     assert all(text.get_size() >= SMALL for text in figure.findobj(Text) if text.get_text())
 
 
-def test_figure2_one_seed_has_no_band(sweep, tmp_path):
+def test_figure2_one_seed_has_no_band(tmp_path):
     output = outputs(tmp_path)
-    one = [request for request in sweep if request["seed"] == 0]
-    figure = draw_figure2(figure2_rows(one))
+    rows = points(runs_frame([record for record in ratio_sweep() if record["seed"] == 0]))
+    figure = draw(rows)
     assert not any(panel.collections for panel in figure.axes)
     assert says(figure, "One seed: no bands.")
-    write_figure2(one, output)
-    rows = written(output)
-    assert len(rows) == 2 * len(METHODS) * 3
-    assert rows[1] == {
+    write_figure(figure, rows, output)
+    shown = written(output)
+    assert len(shown) == 2 * len(METHODS) * 3
+    assert shown[1] == {
         "dataset": "cifar10",
         "method": "omp",
         "supernet": "kappa1-sup",
@@ -111,125 +107,77 @@ def test_figure2_one_seed_has_no_band(sweep, tmp_path):
         "objective": "sup",
         "seed": "0",
         "ratio": "2.0",
-        "valid_accuracy": "60.0",
+        "valid_accuracy": "60",
         "disconnected": "False",
         "decoder": "",
         "missing": "",
     }
 
 
-def test_figure2_names_what_is_missing(sweep, tmp_path):
-    requests = [
-        absent(request, "not in the mirror")
-        if request["dataset"] == "svhn"
-        else absent(request, "not finished")
-        if request["method"] == "scl" or (request["method"], request["seed"]) == ("omp", 1)
-        else request
-        for request in sweep
+def test_figure2_draws_what_is_there_and_names_what_is_missing():
+    gone = {1: None, 2: None, 8: None}
+    records = [
+        *evaluated("cifar10", "omp", 0, {1: None, 2: 60, 8: 40}),
+        *evaluated("cifar10", "omp", 1, gone),
+        *evaluated("cifar10", "scl", 0, gone),
+        *evaluated("cifar10", "iunet", 0, {1: 51, 2: 61, 8: "every weight died"}),
+        *evaluated("svhn", "omp", 0, gone, "not in the mirror"),
+        *evaluated("svhn", "iunet", 0, gone, "not in the mirror"),
     ]
-    figure = draw_figure2(figure2_rows(requests))
+    figure = drawn(records)
     panels = panels2(figure)
     assert not panels["SVHN", "pis"].get_lines()
     assert [text.get_text() for text in panels["SVHN", "ilo"].texts] == ["not in the mirror"]
-    assert "scl" not in [line.get_label() for line in panels["CIFAR10", "ilo"].get_lines()]
     omp = line(panels["CIFAR10", "ilo"], "omp")
-    assert list(omp.get_ydata()) == [50, 60, 40]  # the seed that is there
-    bands = [band.get_label() for band in panels["CIFAR10", "ilo"].collections]
-    assert bands == ["iunet_no_pis", "iunet"]
+    assert omp.get_xydata().tolist() == [[2, 60], [8, 40]]  # though its supernet is missing
+    assert line(panels["CIFAR10", "pis"], "iunet").get_xydata().tolist() == [[1, 51], [2, 61]]
     labels = [text.get_text() for text in panels["legend", "ilo"].get_legend().get_texts()]
-    assert labels[1] == "SCL: missing"
-    assert says(figure, "Mean of up to 2 seeds")
-    assert says(figure, "CIFAR10, OMP (seed 1), SCL (seeds 0, 1): not finished")
+    assert labels[:2] == ["sup (OMP)", "SCL: missing"]
+    assert says(figure, "CIFAR10, OMP at ratio 1 (seed 0), OMP (seed 1), SCL (seed 0): not fin")
+    assert says(figure, "CIFAR10, IUNET at ratio 8 (seed 0): every weight died")
     assert says(figure, "SVHN, all runs: not in the mirror")
-    output = outputs(tmp_path)
-    write_figure2(requests, output)
-    missing = [row for row in written(output) if row["missing"]]
-    assert len(missing) == 2 * len(METHODS) + 3
-    assert {row["valid_accuracy"] for row in missing} == {""}
+    rows = points(runs_frame(records))
+    assert [row["valid_accuracy"] for row in rows if row["missing"]] == [None] * (1 + 3 + 3 + 1 + 6)
 
 
-def test_figure2_failed_cut_is_a_gap(tmp_path):
-    requests = [
-        evaluation(tmp_path, "svhn", "omp", 0, {1: 80, 2: "every weight died", 8: 70}),
-        evaluation(tmp_path, "svhn", "iunet", 0, {1: 81, 2: 85, 8: 86}),
-    ]
-    figure = draw_figure2(figure2_rows(requests))
+def test_figure2_draws_a_gap_as_a_gap():
+    values = {1: 80, 2: "every weight died", 8: 70}
+    rest = evaluated("svhn", "iunet", 0, {1: 81, 2: 85, 8: 86})
+    figure = drawn([*evaluated("svhn", "omp", 0, values), *rest])
     curves = [c for c in panels2(figure)["SVHN", "pis"].get_lines() if c.get_label() == "omp"]
     # Two lines of one point each: nothing is drawn across the gap.
     assert [c.get_xydata().tolist() for c in curves] == [[[1, 80]], [[8, 70]]]
-    assert says(figure, "Missing: SVHN, OMP at ratio 2 (seed 0): every weight died.")
 
 
-def test_figure2_everything_missing(sweep, tmp_path):
-    requests = [absent(request, "not finished") for request in sweep]
-    output = outputs(tmp_path)
-    write_figure2(requests, output)
-    assert {row["missing"] for row in written(output)} == {"not finished"}
-
-
-def change_report(path: str, **changes) -> None:
-    """A change to None takes the key away."""
-    report = json.loads(Path(path).read_text()) | changes
-    Path(path).write_text(json.dumps({k: v for k, v in report.items() if v is not None}))
-
-
-def test_figure2_marks_disconnected(tmp_path):
-    request = evaluation(tmp_path, "svhn", "omp", 0, {1: 80, 8: 70})
-    change_report(request["cuts"]["ratio8"], disconnected=True)
-    figure = draw_figure2(figure2_rows([request]))
-    panel = panels2(figure)["SVHN", "ilo"]
-    assert list(line(panel, "omp").get_ydata()) == [80, 70]
-    hollow = line(panel, "omp disconnected")
-    assert (list(hollow.get_xdata()), list(hollow.get_ydata())) == ([8], [70])
+def test_figure2_marks_disconnected_and_lent_decoders():
+    records = evaluated("svhn", "omp", 0, {1: 80, 8: 70})
+    records[1]["disconnected"] = True
+    figure = drawn(records)
+    hollow = line(panels2(figure)["SVHN", "ilo"], "omp disconnected")
+    assert hollow.get_xydata().tolist() == [[8, 70]]
     assert hollow.get_markerfacecolor() == "white"
-    assert says(figure, "Hollow marker")
+    assert says(figure, "Hollow marker") and not says(figure, "frozen encoder")
+    assert says(drawn(evaluated("svhn", "scl", 0, {1: 80, 8: 70})), "SCL at ratio 1: a decoder")
+    assert evaluate.DECODER == LENT_DECODER
 
 
-@pytest.mark.parametrize("which", ["evaluation", "ratio2"])
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "does not exist"),
-        ('{"run": ', "read as JSON"),
-        ("[]", "no JSON object"),
-        ({"dataset": "svhn"}, "dataset 'svhn', not 'cifar10'"),
-        ({"dataset": None}, "has no 'dataset'"),
-        ({"run": "cifar10/mlp_vis/kappa1-ilo/seed0"}, "kappa1-sup"),
-        ({"run": "cifar10/mlp_vis/kappa1-sup/seed1"}, "seed0"),
-        ({"stage": "dense"}, "stage 'dense'"),
-        ({"stage": None}, "stage None"),
-        ({"ratio": None}, "None as its ratio"),
-        ({"metrics": {"valid_accuracy": float("nan")}}, "nan as valid_accuracy"),
-        ({"metrics": {}}, "None as valid_accuracy"),
-    ],
-)
-def test_figure2_refuses_bad_reports(sweep, which, content, message):
-    path = sweep[0]["cuts"].get(which) or sweep[0]["evaluation"]
-    if content is None:
-        Path(path).unlink()
-    elif isinstance(content, str):
-        Path(path).write_text(content)
-    else:
-        change_report(path, **content)
-    with pytest.raises(UserError, match=message) as error:
-        figure2_rows(sweep)
-    assert path in str(error.value)
+def test_figure2_refuses_what_it_cannot_show():
+    one, *_ = evaluated("svhn", "omp", 0, {1: 80})
+    with pytest.raises(UserError, match="cannot show the method 'mine'"):
+        drawn([one | {"method": "mine", "supernet": "kappa0.5-ilo"}])
+    with pytest.raises(UserError, match="two supernets of the method 'omp'"):
+        drawn([one, one | {"supernet": "kappa0.5-sup"}])
 
 
-def test_figure2_refuses_a_ratio_twice(sweep):
-    change_report(sweep[0]["cuts"]["ratio8"], ratio=2.0)
-    with pytest.raises(UserError, match="is the second result of the ratio 2") as error:
-        figure2_rows(sweep)
-    assert sweep[0]["cuts"]["ratio8"] in str(error.value)
-
-
-def test_figure2_refuses_bad_requests(sweep):
-    for requests, message in (
-        ([], "list of runs is empty"),
-        ([*sweep, sweep[0]], "seed 0 twice"),
-        ([sweep[0] | {"evaluation": None}], "without a file"),
-        ([sweep[0] | {"supernet": "kappa0.5-ilo", "method": "mine"}], "cannot show the method"),
-        ([sweep[0], sweep[1] | {"supernet": "kappa0.5-sup"}], "two supernets of the method 'omp'"),
-    ):
-        with pytest.raises(UserError, match=message):
-            figure2_rows(requests)
+def test_every_point_of_the_published_study_is_drawn():
+    config = read_config()
+    registry = read_registry([str(ROOT / "config/datasets.csv")])
+    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
+    runs_csv = ROOT / "reports/cpu-study/runs.csv"
+    rows = points(collect(bench, figure_request(bench, "figure2"), runs_csv).runs)
+    found = {(row["method"], row["ratio"]) for row in rows if not row["missing"]}
+    for method in ("omp", "iunet", "iunet_no_ilo", "iunet_no_pis", "scl"):
+        assert {(method, 2), (method, 8)} <= found
+    assert says(
+        draw(rows), "Missing: CIFAR10, OMP at ratio 1 (seeds 0, 1, 2), IUNET no ILO at ratio 1"
+    )

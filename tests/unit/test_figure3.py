@@ -6,18 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figure_inputs import (
-    EDGES,
-    outputs,
-    panel_of,
-    says,
-    three_histograms,
-    written,
-)
+from figure_inputs import gone, outputs, panel_of, says, three_histograms, written
 
-from iunet.artifacts import write_arrays
 from iunet.errors import UserError
-from iunet.figures.figure3 import draw_figure3, figure3_rows, quantile_of, write_figure3
+from iunet.figures.figure3 import draw, quantile_of, shares
+from iunet.figures.style import write_figure
 
 
 @pytest.fixture
@@ -26,8 +19,8 @@ def histograms(tmp_path) -> list[dict]:
 
 
 def test_figure3_plots_shares(histograms, tmp_path):
-    rows = figure3_rows(histograms)
-    figure = draw_figure3(rows)
+    rows = shares(histograms)
+    figure = draw(rows)
     assert [axes.get_title() for axes in figure.axes] == ["κ = 1", "κ = 0.25", ""]
     one, quarter, bar = figure.axes
     for panel, expected in (
@@ -45,7 +38,7 @@ def test_figure3_plots_shares(histograms, tmp_path):
     assert median == pytest.approx([10 ** (-1 + 1 / 3), 0.1])
     assert eighth == pytest.approx([10 ** (-1 / 6), 10**-0.25])
     output = outputs(tmp_path)
-    write_figure3(histograms, output)
+    write_figure(figure, rows, output)
     csv_rows = written(output)
     assert len(csv_rows) == 4 + 4
     assert csv_rows[0]["kappa"] == "0.25"
@@ -60,44 +53,22 @@ def test_quantiles_of_a_histogram():
     assert quantile_of(shares, edges, 0.625) == pytest.approx(10**2.5)
 
 
-def test_figure3_names_what_is_missing(histograms, tmp_path):
-    gone = histograms[2] | {"histograms": None, "missing": "not finished"}
-    requests = [*histograms[:2], gone]
-    figure = draw_figure3(figure3_rows(requests))
+def test_figure3_names_what_is_missing(histograms):
+    figure = draw(shares([*histograms[:2], gone(histograms[2], "not finished")]))
     assert says(figure, "Missing: SVHN κ = 1 seed 0 (not finished).")
     assert [text.get_text() for text in panel_of(figure, "κ = 1").texts] == ["not finished"]
-    output = outputs(tmp_path)
-    write_figure3([gone], output)
-    assert [row["missing"] for row in written(output)] == ["not finished"]
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"counts": np.ones((2, 3), int), "edges": EDGES}, r"shape \(2, 3\)"),
-        ({"counts": np.ones((3, 4), int), "edges": EDGES}, "other epochs or bins"),
-        ({"counts": np.array([[1, 1, 1, 1], [1, 1, 1, 2]]), "edges": EDGES}, "same number"),
-        ({"counts": np.zeros((2, 4), int), "edges": EDGES}, "same number"),
-        ({"counts": np.ones((2, 4), int), "edges": EDGES[::-1]}, "do not rise"),
-        ({"counts": np.ones((2, 4), int), "edges": EDGES * np.nan}, "not finite"),
-        ({"edges": EDGES}, "cannot be read as safetensors"),
-    ],
-)
-def test_figure3_refuses_bad_histograms(histograms, arrays, message):
-    write_arrays(histograms[1]["histograms"], arrays)
-    with pytest.raises(UserError, match=message) as error:
-        figure3_rows(histograms)
-    assert histograms[1]["histograms"] in str(error.value)
+    rows = shares([gone(histograms[2], "not finished")])
+    assert [row["missing"] for row in rows] == ["not finished"]
 
 
 def test_figure3_refuses_truncated_and_foreign_files(histograms):
-    path = Path(histograms[0]["histograms"])
+    path = Path(histograms[0]["files"]["histograms"])
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
     with pytest.raises(UserError, match=f"{path.name} cannot be read as safetensors"):
-        figure3_rows(histograms)
+        shares(histograms)
     path.write_bytes(whole)
-    with pytest.raises(UserError, match="dataset 'svhn', not 'cifar10'"):
-        figure3_rows([histograms[0] | {"dataset": "cifar10"}])
+    with pytest.raises(UserError, match=r"belongs to the run 'svhn/net/.*', not to cifar10"):
+        shares([histograms[0] | {"dataset": "cifar10"}])
     with pytest.raises(UserError, match="has no κ"):
-        figure3_rows([histograms[0] | {"supernet": "dense"}])
+        shares([histograms[0] | {"supernet": "dense"}])

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from figure_inputs import line, outputs, panel_of, says, texts, written
+from figure_inputs import line, panel_of, says, texts
 from matplotlib.text import Text
 
-from iunet.errors import UserError
-from iunet.figures.curves import draw_curve
-from iunet.figures.densities import draw_densities, write_densities
-from iunet.figures.scores import draw_scores, write_scores
+from iunet.figures.densities import densities as density_rows
+from iunet.figures.densities import draw as draw_densities
+from iunet.figures.parts import draw_curve
+from iunet.figures.scores import draw as draw_scores
+from iunet.figures.scores import scores as score_rows
 from iunet.figures.style import LOOKS, PAGE_WIDTH, SMALL, new_figure
+from iunet.results.collect import Results, layers_frame, runs_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_light_modules_do_not_load_seaborn():
-    modules = ("figure2", "figure3", "figure4", "scores", "densities", "tuning_history", "curves")
+    modules = ("figure2", "figure3", "figure4", "scores", "densities", "tuning", "parts")
     code = f"import sys, {', '.join(f'iunet.figures.{name}' for name in modules)}; " + (
         "sys.exit('seaborn' in sys.modules or 'matplotlib.pyplot' in sys.modules)"
     )
@@ -77,6 +77,10 @@ def score(dataset, method, seed, value, network="mlp_tab", metric="balanced_accu
 
 @pytest.fixture
 def scores() -> list[dict]:
+    return some_scores()
+
+
+def some_scores() -> list[dict]:
     return [
         score("vehicle", "iunet", 0, 80.0),
         score("vehicle", "iunet", 1, 82.0),
@@ -123,6 +127,24 @@ def test_scores_are_dots_over_their_mean(scores):
     assert says(draw_scores(scores), "Disconnected: vehicle, OMP (seed 0).")
 
 
+def test_scores_are_test_scores_of_the_kind_of_data():
+    run = {"seed": 0, "stage": "dense", "supernet": "dense", "cut": None, "missing": None}
+    run |= {"test_accuracy": 60.0, "test_balanced_accuracy": 50.0, "disconnected": False}
+    runs = runs_frame(
+        [
+            run | {"dataset": "photo", "network": "mlp_vis", "method": "mine"},
+            run | {"dataset": "wine", "network": "xgb", "method": "xgb", "stage": "tuned"},
+            run | {"dataset": "wine", "network": "mlp_tab", "method": "omp", "missing": "gone"},
+        ]
+    )
+    found = score_rows(runs)
+    assert [(r["metric"], r["value"]) for r in found[:2]] == [
+        ("accuracy", 60.0),
+        ("balanced_accuracy", 50.0),
+    ]
+    assert found[1]["network"] is None and found[2]["missing"] == "gone"
+
+
 def test_scores_name_networks_where_a_method_has_several():
     rows = [
         score("cifar10", "dense", 0, 50.0, "mlp_vis", "accuracy"),
@@ -165,29 +187,12 @@ def test_scores_of_all_sizes_fit_a_page():
         assert all(a.y0 >= b.y1 - 1 for a, b in itertools.pairwise(boxes))
 
 
-def test_scores_files_and_empty_panels(scores, tmp_path):
-    output = outputs(tmp_path)
-    write_scores(scores, output)
-    rows = written(output)
-    assert len(rows) == 8 and rows[3]["missing"] == "not finished" and rows[1]["value"] == "82.0"
+def test_a_panel_without_a_score_says_why(scores):
     gone = [row | {"value": None, "missing": "not finished"} for row in scores[:4]]
     figure = draw_scores([*gone, *scores[4:]])
     assert [text.get_text() for text in panel_of(figure, "vehicle").texts] == ["not finished"]
     assert says(figure, "Missing: vehicle, all runs: not finished; kc1, OMP")
-    write_scores(gone, output)  # nothing at all
-    assert {row["missing"] for row in written(output)} == {"not finished"}
-
-
-def test_scores_refuse_bad_rows(scores):
-    for rows, message in (
-        ([], "list of runs is empty"),
-        ([scores[0], scores[0]], "twice"),
-        ([scores[0] | {"value": None}], "neither a value nor the reason"),
-        ([scores[0] | {"value": float("nan")}], "nan as the value of iunet"),
-        ([scores[0], scores[1] | {"metric": "accuracy"}], "two metrics for vehicle"),
-    ):
-        with pytest.raises(UserError, match=message):
-            draw_scores(rows)
+    assert says(draw_scores(gone), "all runs: not finished")  # nothing at all
 
 
 # ---- densities
@@ -214,6 +219,10 @@ def layers_of(method, seed, values, *, expected=None, dataset="svhn", network="c
 
 @pytest.fixture
 def densities() -> list[dict]:
+    return some_densities()
+
+
+def some_densities() -> list[dict]:
     initial = [0.02, 0.0, 0.5]
     return [
         *layers_of("omp", 0, [0.02, 0.0, 0.5], expected=initial),
@@ -284,65 +293,25 @@ def test_densities_of_one_seed_and_of_other_ratios():
     assert line(panel, "omp").get_ydata().tolist() == pytest.approx([0.01, 0.5])
 
 
-def test_densities_with_a_gap():
-    rows = layers_of("omp", 0, [0.1, 0.2, 0.3, 0.4], expected=[0.1, 0.1, 0.1, 0.1])
-    del rows[1]
-    panel = draw_densities(rows).axes[0]
-    curves = [c.get_xdata().tolist() for c in panel.get_lines() if c.get_label() == "omp"]
-    assert curves == [[0], [2, 3]]
-    assert np.isnan(line(panel, "omp expected").get_ydata()).tolist() == [False, True, False, False]
+def test_densities_have_a_row_per_layer_and_what_is_expected():
+    run = {"dataset": "svhn", "network": "mlp_vis", "seed": 0, "stage": "subnetwork"}
+    run |= {"supernet": "kappa1-sup", "cut": "ratio8", "ratio": 8, "chosen": True, "missing": None}
+    lists = {"layer_weight": ["l1", "l2"], "layer_shape": ["8x8", "8x8"], "layer_kept": [6, 10]}
+    lists |= {"layer_dead_units": [0, 0], "layer_density": [6 / 64, 10 / 64]}
+    found = [
+        run | {"method": "iunet"} | lists,
+        run | {"method": "omp", "chosen": None, "missing": "not finished"},
+        run | {"method": "omp_relative", "cut": "ratio8-relative"} | lists,
+        run | {"method": "beta_lasso", "cut": "survivors", "ratio": None} | lists,
+    ]
+    results = Results(runs_frame(found), layers_frame(found), None, None)
+    first, second, missing, relative, _, survivors, _ = density_rows(results, "torch_default")
+    assert (first["layer"], first["weight"], first["density"]) == (1, "l1", 6 / 64)
+    assert first["expected"] == second["expected"] == pytest.approx(1 / 8)  # layers of one size
+    assert missing["missing"] == "not finished" and missing["layer"] is None
+    assert relative["expected"] is None  # by another score than the magnitude
+    assert survivors["expected"] is survivors["ratio"] is None
 
 
-def test_densities_files(densities, tmp_path):
-    output = outputs(tmp_path)
-    write_densities(densities, output)
-    rows = written(output)
-    assert len(rows) == len(densities)
-    assert (rows[1]["density"], rows[1]["weight"], rows[-1]["missing"]) == (
-        "0.0",
-        "l1",
-        "not finished",
-    )
-    write_densities(densities[-1:], output)
-    assert [row["missing"] for row in written(output)] == ["not finished"]
-
-
-def test_densities_refuse_bad_rows(densities):
-    first = densities[0]
-    for rows, message in (
-        ([], "list of runs is empty"),
-        ([first, first], "twice"),
-        ([first | {"density": None}], "neither a density nor the reason"),
-        ([first | {"density": 1.2}], "1.2 as the density of omp on svhn"),
-        ([first | {"expected": float("nan")}], "nan as the expected of omp"),
-        ([first, densities[1] | {"ratio": 4.0}], "two ratios for omp on svhn, cnn: 8.0 and 4.0"),
-    ):
-        with pytest.raises(UserError, match=message):
-            draw_densities(rows)
-
-
-# ---- files
-
-BOTH = """
-import json, sys
-from iunet.figures.densities import write_densities
-from iunet.figures.scores import write_scores
-data = json.load(open(sys.argv[1]))
-output = lambda name: {kind: f"{sys.argv[2]}/{name}.{kind}" for kind in ("pdf", "png", "csv")}
-write_scores(data["scores"], output("scores"))
-write_densities(data["densities"], output("densities"))
-"""
-
-
-def test_the_same_rows_give_the_same_bytes(scores, densities, tmp_path):
-    (tmp_path / "data.json").write_text(json.dumps({"scores": scores, "densities": densities}))
-    made = []
-    for seed in ("1", "2"):  # of Python's hashes, by which sets are ordered
-        folder = tmp_path / seed
-        folder.mkdir()
-        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", BOTH, str(tmp_path / "data.json"), str(folder)]
-        subprocess.run(command, env=environment, check=True, timeout=300)
-        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    assert len(made[0]) == 2 * 3
-    assert made[0] == made[1]
+def test_densities_of_nothing(densities):
+    assert says(draw_densities(densities[-1:]), "Missing: SVHN, all runs: not finished.")

@@ -8,7 +8,6 @@ import pytest
 from iunet.artifacts import read_json, write_json
 from iunet.errors import UserError
 from iunet.evaluation.locality import first_layer
-from iunet.figures.densities import density_rows
 from iunet.method.masks import mask_report
 from iunet.tables.controls import controls
 from iunet.tables.document import VALUE
@@ -74,14 +73,6 @@ def test_the_mask_of_another_run_is_refused(tmp_path):
         read_mask_reports([asked | {"seed": 1}])
     with pytest.raises(UserError, match="the same run twice"):
         read_mask_reports([asked, dict(asked)])
-
-
-def test_the_figure_has_a_row_per_layer_and_what_is_expected(tmp_path):
-    asked = [request(tmp_path, layers(0.1, 0.2)), request(tmp_path, None, method="iunet")]
-    first, second, missing = density_rows(asked)
-    assert (first["layer"], first["weight"], first["density"]) == (1, "encoder.0.weight", 6 / 64)
-    assert first["expected"] == second["expected"] == pytest.approx(1 / 8)  # layers of one size
-    assert missing["missing"] == "not finished" and missing["layer"] is None
 
 
 # ---- locality

@@ -11,7 +11,7 @@ from iunet.data.registry import read_registry
 from iunet.labels import SCORES
 from iunet.runs.entries import Benchmark
 from iunet.tables import search_fixed_ratio as module
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 from iunet.tables.frame import make_frame
 from iunet.tables.reports import refuse_repeated
 from iunet.tables.search_fixed_ratio import search_fixed_ratio
@@ -99,7 +99,7 @@ def test_without_lasso_only_ratios_are_fixed(chosen):
 def test_what_the_config_asks_for():
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
     registry = read_registry([ROOT / "config" / "datasets.csv"])
-    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
     ask = module.asks(bench)
     fixed = ask.more["fixed"]
     refuse_repeated(fixed)

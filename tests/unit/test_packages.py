@@ -15,8 +15,8 @@ from iunet.runs.versions import imports_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "iunet").rglob("*.py"))
-# The command, the report on a plan, what the terminal shows, and configs as Snakemake merges them.
-SNAKEMAKES_SIDE = {"cli.py", "cost.py", "terminal/handler.py", "study/overlays.py"}
+# The command, and configs as Snakemake merges them.
+SNAKEMAKES_SIDE = {"cli.py", "runs/overlays.py", "study/overlays.py"}
 
 
 def room(module: str) -> str:

@@ -21,7 +21,7 @@ from iunet.study.archive import unpack
 from iunet.study.overlays import read_config
 from iunet.study.rebuild import rebuild
 from iunet.study.rows import read_rows, row_of
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 from iunet.tables.make import OLDER
 
 STUDY = ROOT / "reports" / "cpu-study"
@@ -31,7 +31,7 @@ CHEAP = "runs/blood-transfusion/mlp_tab-shrink8/dense/seed0/evaluation.json"
 def test_tables_and_claims_are_those_of_the_rows(tmp_path):
     config = read_config()
     registry = read_registry([str(ROOT / "config/datasets.csv")])
-    bench = Benchmark(config, registry, fixed=said_by_tables("PAIRS"))
+    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
     documents = rebuild(STUDY / "runs.csv", bench, tmp_path / "again")
     assert "claims" in documents and "table7" in documents
     for name, document in documents.items():

@@ -8,24 +8,23 @@ from pathlib import Path
 import yaml
 
 from iunet.data.registry import read_registry
-from iunet.figures.catalog import figure_ask
-from iunet.runs import paths
+from iunet.figures.catalog import HISTOGRAMS, figure_request, trained_supernets
+from iunet.results.request import files
 from iunet.runs.entries import NOT_FINISHED, Benchmark
 from iunet.runs.requests import (
     cost_requests,
     files_of,
     requests_at_each_cut,
     run_requests,
-    supernet_requests,
     trials_requests,
 )
-from iunet.tables.catalog import said_by_tables
+from iunet.tables.catalog import table_attribute
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 CONFIG["seeds"] = [0, 1]
-PAIRS = said_by_tables("PAIRS")
+PAIRS = table_attribute("PAIRS")
 BENCH = Benchmark(CONFIG, REGISTRY, {"nomao": "not in the mirror"}, PAIRS)
 
 
@@ -145,20 +144,17 @@ def test_table6_is_the_papers_four_columns():
 
 
 def test_figures_ask_for_files_beside_the_supernet():
-    files = {"histograms": paths.SUPERNET_HISTOGRAMS, "report": paths.SUPERNET_REPORT}
-    requests = supernet_requests(BENCH, cells("figures.figure3"), files)
-    assert len(requests) == 3 * 4 * 2
+    supernets = trained_supernets(BENCH, "figure3", HISTOGRAMS)
+    assert len(supernets) == 3 * 4 * 2
     folder = "results/runs/cifar10/mlp_vis/kappa1-sup/seed0"
-    assert requests[0]["histograms"] == f"{folder}/histograms.safetensors"
-    assert f"{folder}/supernet.json" in files_of(requests)
+    assert supernets[0]["files"]["histograms"] == f"{folder}/histograms.safetensors"
+    assert f"{folder}/supernet.json" in figure_request(BENCH, "figure3").artifacts
 
 
 def test_figure2_asks_for_the_supernet_and_all_its_cuts():
-    request = figure_ask(BENCH, "figure2").requests[0]
-    folder = f"results/runs/{request['dataset']}/mlp_vis/{request['supernet']}/seed0"
-    assert request["evaluation"] == f"{folder}/evaluation.json"
-    assert request["cuts"]["ratio8"] == f"{folder}/ratio8/evaluation.json"
-    assert {*request["cuts"].values(), request["evaluation"]} == set(files_of([request]))
+    asked = files(BENCH, figure_request(BENCH, "figure2"))
+    folder = "results/runs/cifar10/mlp_vis/kappa1-sup/seed0"
+    assert {f"{folder}/evaluation.json", f"{folder}/ratio8/evaluation.json"} <= set(asked)
 
 
 def test_trials_and_costs():

@@ -9,7 +9,6 @@ from run_reports import frame_of, run, write
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.errors import UserError
-from iunet.figures.scores import rows_of
 from iunet.tables.cost import cost, read_costs
 from iunet.tables.efficiency import efficiency
 from iunet.tables.experiment import experiment
@@ -47,12 +46,6 @@ def test_an_experiment_has_its_methods_beside_each_other():
     assert shown[("mlp_tab/wine", "mine")] == 70.0
     assert shown[("mlp_tab/wine", "omp")] == "not finished"
     assert table.cells["mlp_vis/photo"]["mine"].values["primary"].mean == 60.0
-    rows = rows_of(frame)
-    assert [(r["metric"], r["value"]) for r in rows[:2]] == [
-        ("accuracy", 60.0),
-        ("balanced_accuracy", 70.0),
-    ]
-    assert (rows[-1]["value"], rows[-1]["missing"]) == (None, "not finished")
 
 
 # ---- ranking

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from iunet.terminal import SHOWS_FAILURES
-from iunet.terminal.handler import LogHandler
-from iunet.terminal.status import NAMES_ONLY, STAGES, Status, duration
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
-from iunet.cli import with_terminal
+from iunet.cli import with_logger
+from iunet.errors import SHOWS_FAILURES
+from snakemake_logger_plugin_iunet import LogHandler
+from snakemake_logger_plugin_iunet.status import NAMES_ONLY, STAGES, Status, duration
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -225,4 +225,4 @@ def test_dry_runs_are_snakemakes_own(say):
     ],
 )
 def test_the_command_asks_for_it(given, understood):
-    assert with_terminal(given) == understood
+    assert with_logger(given) == understood

@@ -63,7 +63,7 @@ rule table:
 
 rule figure:
     input:
-        lambda wildcards: SHOWN.figure(wildcards.figure).inputs(),
+        lambda wildcards: SHOWN.figure_files(wildcards.figure),
     output:
         png=report(
             f"{paths.FIGURE}.png",
@@ -84,7 +84,6 @@ rule figure:
     params:
         *code("figure"),
         **job_params("figure"),
-        ask=lambda wildcards, input: SHOWN.figure(wildcards.figure).plain(),
     message:
         "{wildcards.figure}"
     script:

@@ -21,7 +21,7 @@ from iunet.artifacts import sha256 as fingerprint  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
 from iunet.machine.allocation import memory_mb, was_sent  # noqa: E402
-from iunet.machine.device import device_of  # noqa: E402
+from iunet.machine.device import device_of, no_gpu_message, visible_gpus  # noqa: E402
 from iunet.machine.gpu_slot import PER_GPU, claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
 from iunet.machine.threads import check_threads  # noqa: E402
@@ -115,7 +115,10 @@ def _device(snakemake: Any) -> str:
     """cpu or cuda, by the job's network or learner."""
     wildcards = snakemake.wildcards
     name = wildcards.get("learner") or base_network(wildcards.network)
-    return device_of(snakemake.config, name)
+    device = device_of(snakemake.config, name)
+    if device == "cuda" and not visible_gpus():
+        raise UserError(no_gpu_message(snakemake.config, name))
+    return device
 
 
 def machine(snakemake: Any) -> Any:
