@@ -57,7 +57,7 @@ def add_everything(project: Project) -> list[str]:
     update_config(overlay, {"data": {"registry": ["config/datasets.csv", "mine.csv"]}})
     del overlay["tables"]["table7"]  # a method of all tables, of which no run is needed here
     (project.path / "mine.csv").write_text(blocks("csv")[0])
-    (project.path / "config" / "mine.yaml").write_text(yaml.safe_dump(overlay))
+    (project.path / "mine.yaml").write_text(yaml.safe_dump(overlay))
     return catalogs
 
 
@@ -84,7 +84,7 @@ def test_additions_are_what_the_document_says(project):
     assert json.loads(python(project, STATES)) == before  # nothing that exists is made again
     tables = project.path / "results" / "test" / "tables"
     targets = ["tables/toys.csv", "tables/widths.csv", "data/rings/data.json"]
-    overlays = ("config/test.yaml", "config/mine.yaml")
+    overlays = ("config/test.yaml", "mine.yaml")
     code, output = project.snakemake(*(f"results/test/{t}" for t in targets), overlay=overlays)
     assert code == 0, output[-3000:]
     shown = (tables / "toys.csv").read_text()
