@@ -13,11 +13,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import SOURCES, Dataset, find, mirror_index, read_registry
 from iunet.errors import UserError, nearest
-from iunet.machine.device import check_devices
-from iunet.paper import paper_table
 from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
 from iunet.runs.names import base_network
@@ -53,8 +50,6 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     _check_tables(config, declared)
     _check_datasets(config, registry, declared)
     _check_ranges(config)
-    _check_stand_ins(config)
-    check_devices(config, [*config["networks"], *LEARNERS])
     away = unavailable(registry, config["data"]["mirror"])
     fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
     bench = Benchmark(config, registry, away, fixed)
@@ -107,17 +102,6 @@ def _check_ranges(config: Config) -> None:
             raise UserError(
                 f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
                 "starts with its smaller value."
-            )
-
-
-def _check_stand_ins(config: Config) -> None:
-    """Its keys are data sets of the paper."""
-    papers = [row["dataset"] for number in (8, 9) for row in paper_table(number)]
-    for name in config["stand_ins"]:
-        if name not in papers:
-            raise UserError(
-                f"The config key 'stand_ins' has the entry {name!r}, which is no data set of the "
-                f"paper.{nearest(name, papers)} Its entries are: the paper's data set: ours."
             )
 
 
