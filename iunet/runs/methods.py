@@ -42,7 +42,7 @@ class Method:
     """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
 
     name: str
-    recipe: str  # iunet (supernet, prune, finetune), beta_lasso (likewise), dense, or a learner
+    recipe: str  # iunet or beta_lasso (supernet, prune, finetune), dense, or a learner
     network: str  # mlp_vis, mlp_vis-alpha4; xgb
     supernets: tuple[str, ...] = ()  # kappa0.25-ilo; one for each l1 of β-LASSO; dense
     cuts: tuple[str, ...] = ()  # ratio8, survivors; none if the supernet is the result

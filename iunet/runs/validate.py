@@ -1,7 +1,7 @@
 """The config, checked from top to bottom, as a Benchmark (imported at every start: light).
 
 `validate` is the only way from a config to a Benchmark: the Snakefile calls it, and so do the
-scripts of tables and figures, whose config has been checked before and stays as it is.
+scripts of tables and figures: a config that has been checked before stays as it is.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _check_tables(config: Config, declared: dict[str, Declared]) -> None:
         for kind in ("table", "figure"):
             if f"{kind}s.{name}" in declared:
                 raise UserError(
-                    f"The config key 'experiments.{name}' has the name of a {kind}, whose files it "
-                    "would overwrite. Give the experiment another name."
+                    f"The config key 'experiments.{name}' has the name of a {kind}, and would "
+                    "overwrite its files. Give the experiment another name."
                 )
     tables = [key.removeprefix("tables.") for key in declared if key.startswith("tables.")]
     for name in config["tables"]:
