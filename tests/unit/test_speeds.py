@@ -1,4 +1,4 @@
-"""What estimates are made of: speeds that were measured, kernels of a step, sizes of subsets."""
+"""What estimates are made of: kernels of a step, sizes of subsets."""
 
 from __future__ import annotations
 
