@@ -15,17 +15,13 @@ An experiment of the config is a table too, named as it is; all of them are made
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from iunet.provenance import digest
 from iunet.results.request import Request, request_digest
 from iunet.runs.entries import Benchmark, Declared, Pairs, why_empty
 from iunet.runs.settings import Config
 from iunet.tables.context import Context, context_of
-
-if TYPE_CHECKING:
-    from iunet.results.collect import Results
-    from iunet.tables.document import TableDocument
 
 # The groups of the page: the ledger first, the paper's tables, appendix E.2, what goes beyond the
 # paper, the user's own experiments, and the evidence of what is wrong in the paper.
@@ -47,15 +43,6 @@ TABLES = {
     "cost": BEYOND,
     "metric_problem": EVIDENCE,
 }
-
-
-class Table(Protocol):
-    """What the module of a table has."""
-
-    TITLE: str
-
-    @staticmethod
-    def build(results: Results, context: Context) -> TableDocument: ...
 
 
 def table_module(name: str) -> Any:

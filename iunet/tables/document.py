@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iunet.artifacts import read_json, write_json
-from iunet.errors import UserError
+from iunet.artifacts import write_json
 
 VALUE = "value"  # the one metric of tables whose cells are not scores
 PAPER_SEEDS = 3
@@ -97,17 +96,6 @@ class TableDocument:
                 cell["values"] = {key: _lean(value) for key, value in cell["values"].items()}
         return content
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> TableDocument:
-        content = dict(content)
-        content["rows"] = [Row(**row) for row in content["rows"]]
-        content["columns"] = [Column(**column) for column in content["columns"]]
-        content["cells"] = {
-            row: {column: _cell_from_json(cell) for column, cell in cells.items()}
-            for row, cells in content["cells"].items()
-        }
-        return cls(**content)
-
 
 def _lean(value: dict[str, Any]) -> dict[str, Any]:
     """A text alone, or a number (with its text, if it has one)."""
@@ -116,25 +104,8 @@ def _lean(value: dict[str, Any]) -> dict[str, Any]:
     return value if value["text"] is not None else {k: v for k, v in value.items() if k != "text"}
 
 
-def _cell_from_json(content: dict[str, Any]) -> Cell:
-    values = {metric: Value(**value) for metric, value in content["values"].items()}
-    paper = content["paper"] and PaperValue(**content["paper"])
-    return Cell(**(content | {"values": values, "paper": paper}))
-
-
 def write_document(path: str | Path, document: TableDocument) -> None:
     write_json(path, document.to_json())
-
-
-def read_document(path: str | Path) -> TableDocument:
-    content = read_json(path)
-    try:
-        return TableDocument.from_json(content)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{path} is not a table of this workflow ({type(error).__name__}: {error}). Delete it "
-            "and run the same command again to make it anew."
-        ) from error
 
 
 # ---- comparing

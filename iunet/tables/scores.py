@@ -99,9 +99,8 @@ def primary_table(
 
 def density_note(rows: pd.DataFrame) -> list[str]:
     """How much β-LASSO keeps, whose density is found and not given."""
-    survived = rows[rows["cut"].astype(str).str.startswith(SURVIVORS)]
-    shares = survived["kept_encoder_weights"] / survived["encoder_weights"]
-    shares = shares.dropna()
+    survived = rows[[str(cut).startswith(SURVIVORS) for cut in rows["cut"]]]
+    shares = (survived["kept_encoder_weights"] / survived["encoder_weights"]).dropna()
     return [] if shares.empty else [f"keeps {100 * shares.mean():.2g} % of the encoder's weights"]
 
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from run_frames import frame_of, run, table_of
 
-from iunet.artifacts import write_json
-from iunet.errors import UserError
 from iunet.tables.context import Context
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value, read_document
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.ranking import ranking_table
 from iunet.tables.render.forms import write_table
 from iunet.tables.render.latex import escape
@@ -202,9 +200,3 @@ def test_html_and_markdown_escape(render):
 def test_a_table_without_rows(render):
     texts = render(table_of("ranking", run("a", "mlp_tab", "omp", 0, missing="gone")))
     assert texts["csv"] == "row,missing\n" and "Average rank" in texts["html"]
-
-
-def test_a_broken_document_is_named(tmp_path):
-    write_json(tmp_path / "table1.json", {"id": "table1"})
-    with pytest.raises(UserError, match=r"table1.json is not a table of this workflow"):
-        read_document(tmp_path / "table1.json")

@@ -13,14 +13,7 @@ from scipy.stats import ttest_ind_from_stats
 from iunet.paper import paper_table
 from iunet.tables.consistency import consistency_table
 from iunet.tables.context import Context
-from iunet.tables.document import (
-    PaperValue,
-    TableDocument,
-    Value,
-    agreement,
-    read_document,
-    write_document,
-)
+from iunet.tables.document import PaperValue, Value, agreement
 from iunet.tables.table2 import paper_scores, summary_of, table2
 from iunet.tables.table7 import METHODS, table7
 
@@ -323,14 +316,6 @@ def test_metrics_tabular():
     assert cells["swapped_balanced_accuracy"].paper.mean == 81.805
     assert cells["balanced_accuracy"].paper is None
     assert table.cells["vehicle/xgb"]["balanced_accuracy"].paper.mean == 74.973
-
-
-def test_documents_come_back_as_they_were(tmp_path):
-    consistency = consistency_table(3, consistency_frame(), Context())
-    for table in (table7(frame_of(*tabular_frame()), Context()), consistency):
-        write_document(tmp_path / "table.json", table)
-        assert read_document(tmp_path / "table.json") == table
-        assert TableDocument.from_json(table.to_json()) == table
 
 
 @pytest.mark.parametrize(
