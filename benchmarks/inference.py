@@ -22,11 +22,16 @@ import numpy as np
 import torch
 
 from iunet.data.load import load_part, make_inputs
-from iunet.deploy.dense import dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import FoldedModel, fold, without_dead_units
+from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import PrunedModel, write_model
-from iunet.deploy.report import BATCHES, dense_bytes, milliseconds
+from iunet.deploy.report import (
+    BATCHES,
+    dense_bytes,
+    dense_torch,
+    in_onnxruntime,
+    milliseconds,
+)
 from iunet.deploy.run import read_run
 
 DENSE = ("torch, dense", "onnxruntime, dense")
@@ -42,32 +47,32 @@ def validation_inputs(folder: Path, model: PrunedModel) -> np.ndarray:
     return inputs.reshape(len(inputs), -1).numpy().copy()
 
 
-def measured_forms(folded: FoldedModel) -> dict:
+def measured_forms(model: PrunedModel, layers: list[Layer]) -> dict:
     forms = {
-        DENSE[0]: dense_torch(folded),
-        DENSE[1]: in_onnxruntime(folded, folded.layers),
-        "onnxruntime, no dead units": in_onnxruntime(folded, without_dead_units(folded.layers)),
+        DENSE[0]: dense_torch(layers),
+        DENSE[1]: in_onnxruntime(model, layers),
+        "onnxruntime, no dead units": in_onnxruntime(model, without_dead_units(layers)),
     }
     for kernels in ("torch", "numba"):
-        forms[f"fast, {kernels}"] = FastModel(folded, kernels).probabilities
+        forms[f"fast, {kernels}"] = FastModel(layers, kernels).probabilities
     return forms
 
 
 def measure(folder: Path, repeats: int) -> None:
     model = read_run(folder)
-    folded = fold(model)
+    layers = fold(model)
     inputs = validation_inputs(folder, model)
-    expected = reference_probabilities(model, inputs)
-    forms = measured_forms(folded)
+    expected = model.probabilities(inputs)
+    forms = measured_forms(model, layers)
     times = milliseconds(forms, inputs, repeats)
     with tempfile.TemporaryDirectory() as temporary:
         compact = Path(temporary, "model")
         write_model(compact, model)
-        size = dense_bytes(folded) / compact.stat().st_size
-    alive = without_dead_units(folded.layers)
+        size = dense_bytes(layers) / compact.stat().st_size
+    alive = without_dead_units(layers)
     densities = ", ".join(f"{layer.mask.mean():.2f}" for layer in alive[:-1])
     units = ", ".join(str(len(layer.mask)) for layer in alive[:-1])
-    print(f"\n{folder}: {folded.n_members} members; model file 1/{size:.2f} of dense")
+    print(f"\n{folder}: {len(model.members)} members; model file 1/{size:.2f} of dense")
     print(f"  units left {units}; densities {densities}")
     header = "".join(f"{f'ms at {batch}':>12}{'ratio':>8}" for batch in BATCHES)
     print(f"  {'':28}{header}  largest difference")

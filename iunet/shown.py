@@ -11,8 +11,7 @@ from pathlib import Path
 from iunet.figures.catalog import figure_module, figure_request, figure_titles
 from iunet.paper import paper_digest
 from iunet.provenance import digest
-from iunet.results.request import every_run, request_digest
-from iunet.results.request import files as files_of_request
+from iunet.results.request import every_run, files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Lineage, Stage, made_from
@@ -34,21 +33,21 @@ class Shown:
             name: self.figures[name]
             for name in shown_on_page(bench.config, "figures", self.figures)
         }
-        self.table_files = cache(lambda name: files_of_request(bench, table_request(bench, name)))
+        self.table_files = cache(lambda name: files(bench, table_request(bench, name)))
         self.figure = cache(lambda name: figure_request(bench, name))
 
     def figure_files(self, figure: str) -> list[str]:
-        return files_of_request(self.bench, self.figure(figure))
+        return files(self.bench, self.figure(figure))
 
     @cached_property
     def rows_files(self) -> list[str]:
-        return files_of_request(self.bench, every_run(self.bench))
+        return files(self.bench, every_run(self.bench))
 
     def results(self, stem: str) -> list[str]:
         """Of every run: its evaluations, or the choices, also of methods that no table shows."""
         bench = self.bench
-        files = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
-        return [path for path in files if bench.exists(path) and Path(path).name.startswith(stem)]
+        found = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
+        return [path for path in found if bench.exists(path) and Path(path).name.startswith(stem)]
 
     def page_documents(self) -> list[str]:
         """The documents of the page's tables and figures."""

@@ -34,7 +34,7 @@ class LearnerEntry:
     module: str  # has `suggest` and `Learner`
     label: str  # for people, the paper's
     hyperparameters: int  # D of the paper's budget of 40·D trials
-    packages: tuple[str, ...]  # whose versions its reports name
+    packages: tuple[str, ...]  # its reports name their versions
     torch: bool  # trains with torch: its threads, devices and checkpoints
     trial_cost: Callable[[dict[str, Any], Data, str], Cost]  # from settings, data and device
     class_weights: str = "none"  # or balanced: as in its own paper
@@ -51,7 +51,7 @@ def _xgb(settings: dict[str, Any], data: Data, device: str) -> Cost:
 
 
 def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
-    """By rows on a CPU; by kernels on a GPU, whose batches are large and few. None was fitted."""
+    """By rows on a CPU; by kernels on a GPU, with few, large batches. None was fitted."""
     if device == "cuda":
         steps = TABNET_EPOCHS * math.ceil(data.n_train / TABNET_BATCH)
         seconds = 1 + steps * TABNET_KERNELS * SPEEDS[device].launch_s

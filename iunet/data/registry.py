@@ -17,13 +17,23 @@ from iunet.errors import UserError, nearest
 
 COLUMNS = ("name", "kind", "source", "location", "target", "categorical")
 KINDS = ("tabular", "vision")
-SOURCES = {  # source → the kinds it can give
-    "openml": ("tabular",),
-    "torchvision": ("vision",),
-    "embedded": ("tabular", "vision"),
-    "file": ("tabular", "vision"),
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data sets come from: a module of iunet/data/sources/, named as the source."""
+
+    kinds: tuple[str, ...]  # of data that it can give
+    online: bool = False  # needs the network; a mirror, if one is configured, stands in for it
+    small: bool = False  # its sets are small, as long as nothing else is known of them
+
+
+SOURCES = {
+    "openml": Source(("tabular",), online=True),
+    "torchvision": Source(("vision",), online=True),
+    "embedded": Source(("tabular", "vision"), small=True),
+    "file": Source(("tabular", "vision")),
 }
-ONLINE = ("openml", "torchvision")  # a mirror, if one is configured, stands in for these
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LIST_SEPARATOR = ";"
 UNDECLARED = "the registry of data sets"
@@ -35,7 +45,7 @@ class Dataset:
 
     name: str  # as in paths, wildcards and tables
     kind: str  # tabular or vision
-    source: str  # openml, torchvision, embedded or file
+    source: str  # of SOURCES
     location: str  # OpenML task id, torchvision class, name of an embedded set, or path
     target: str = ""  # the label's column; OpenML and embedded sets know their own
     categorical: tuple[
@@ -106,7 +116,7 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
             f"{where}: source of '{name}' is '{source}', not one of {', '.join(SOURCES)}."
             + nearest(source, SOURCES)
         )
-    if kind not in SOURCES[source]:
+    if kind not in SOURCES[source].kinds:
         raise UserError(f"{where}: the source '{source}' has no {kind} data, but '{name}' asks it.")
     if not location:
         raise UserError(f"{where}: '{name}' has no location.")

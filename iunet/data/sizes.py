@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iunet.data.registry import ONLINE, Dataset, mirror_index
+from iunet.data.registry import SOURCES, Dataset, mirror_index
 from iunet.paper import paper_table
 
 
@@ -37,7 +37,7 @@ class Data:
         return self.n_inputs if self.side else 4 * self.n_inputs
 
 
-TYPICAL = {  # sets of which nothing is known yet: (kind, whether they come with the package)
+TYPICAL = {  # sets of which nothing is known yet: (kind, whether their source has small ones)
     ("tabular", True): Data(1_200, 400, 400, 64, 10),
     ("tabular", False): Data(60_000, 20_000, 20_000, 200, 10),
     ("vision", True): Data(3_000, 1_000, 1_000, 3 * 32**2, 10, 32),
@@ -53,9 +53,9 @@ def data_size(dataset: Dataset, results: str, mirror: str | None = None) -> Data
     split = Path(results) / "splits" / dataset.name / "split.json"
     if size := _split_size(split):
         return size
-    typical = TYPICAL[dataset.kind, dataset.source == "embedded"]
-    known = _paper_sizes().get(dataset.name, typical)
-    row = _mirror_rows(mirror).get(dataset.name) if dataset.source in ONLINE else None
+    source = SOURCES[dataset.source]
+    known = _paper_sizes().get(dataset.name, TYPICAL[dataset.kind, source.small])
+    row = _mirror_rows(mirror).get(dataset.name) if source.online else None
     return known if row is None else _as_in_mirror(known, row)
 
 

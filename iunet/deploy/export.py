@@ -26,13 +26,13 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     folder = Path(folder)
     is_new = not folder.exists()
     files = {name: folder / file for name, file in FILES.items()}
-    folded = fold(model)
-    built = build_onnx(folded)  # refuses what cannot be exported, before anything is written
+    layers = fold(model)
+    built = build_onnx(model, layers)  # refuses what cannot be exported, before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_model(files["compact"], model)
         write_onnx(files["onnx"], built)
-        report = report_on(folded, files, repeats)
+        report = report_on(model, layers, files, repeats)
         write_json(folder / "report.json", report, files=files.values())
         write_text(folder / "report.md", report_text(report))
     except BaseException as error:

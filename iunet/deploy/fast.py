@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from iunet.deploy.folded import FoldedModel, Layer, fold, without_dead_units
+from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import read_model
 from iunet.errors import UserError
 
@@ -40,16 +40,16 @@ def fastest_kernels() -> str:
 class FastModel:
     """A model ready to predict; `probabilities` takes the network's inputs."""
 
-    def __init__(self, model: FoldedModel, kernels: str | None = None):
-        """`kernels`: numba or torch; by default numba if it is installed."""
+    def __init__(self, layers: list[Layer], kernels: str | None = None):
+        """`layers`: of a folded model; `kernels`: numba or torch, by default numba if installed."""
         self.kernels = kernels or fastest_kernels()
         if self.kernels not in PREPARED:
             raise UserError(
                 f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."
             )
-        self.n_inputs, self.n_members = model.n_inputs, model.n_members
-        self.n_classes = len(model.model.classes)
-        self.prepared = PREPARED[self.kernels](without_dead_units(model.layers))
+        self.n_inputs, self.n_members = layers[0].n_inputs, layers[0].n_members
+        self.n_classes = len(layers[-1].mask)
+        self.prepared = PREPARED[self.kernels](without_dead_units(layers))
 
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastModel:
@@ -88,7 +88,7 @@ class NumbaLayers:
         from iunet.deploy import kernels
 
         self.kernels = kernels
-        self.members = range(len(layers[0].kept))
+        self.members = range(layers[0].n_members)
         self.sizes = np.array([layers[0].mask.shape[1], *(len(layer.mask) for layer in layers)])
         self.index = np.uint16 if self.sizes.max() <= 2**16 else np.uint32
         self.whole = np.array([_is_mostly_whole(layer) for layer in layers])
@@ -199,7 +199,7 @@ class TorchLayers:
     def __init__(self, layers: list[Layer]):
         self.members = [
             [(_matrix(layer, m), torch.from_numpy(layer.biases[m])[:, None]) for layer in layers]
-            for m in range(len(layers[0].kept))
+            for m in range(layers[0].n_members)
         ]
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:

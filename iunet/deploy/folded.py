@@ -29,72 +29,45 @@ class Layer:
         whole[self.mask] = self.kept[member]
         return whole
 
-
-@dataclass(frozen=True)
-class FoldedModel:
-    """A model, and its layers as they predict; the decoder is the last."""
-
-    model: PrunedModel
-    layers: list[Layer]
+    @property
+    def n_inputs(self) -> int:
+        return self.mask.shape[1]
 
     @property
     def n_members(self) -> int:
-        return len(self.layers[0].kept)
-
-    @property
-    def n_inputs(self) -> int:
-        return self.layers[0].mask.shape[1]
+        return len(self.kept)
 
 
-def fold(model: PrunedModel) -> FoldedModel:
-    """The same function with BatchNorm, in eval mode, inside the layer before it."""
-    layers, states = [], model.states()
-    for weight, norm, eps in fully_connected(model.network):
-        folded = [_folded_weights(state, weight, norm, eps) for state in states]
-        mask = model.masks.get(weight)
-        if mask is None:
-            mask = np.ones(folded[0][0].shape, bool)
-        kept = np.stack([weights[mask] for weights, _ in folded])
-        layers.append(Layer(mask, kept, np.stack([bias for _, bias in folded])))
-    return FoldedModel(model, layers)
+def fold(model: PrunedModel) -> list[Layer]:
+    """The layers of a model with BatchNorm, in eval mode, inside them; the decoder is the last."""
+    from iunet.evaluation.latency import fold_batchnorm
+
+    names, layers = fully_connected(model.network), []
+    # In double precision: what is rounded is the result alone.
+    networks = [fold_batchnorm(network.double()).float() for network in model.networks()]
+    for name in names:
+        linear = [network.get_submodule(name) for network in networks]
+        weights = np.stack([layer.weight.detach().numpy() for layer in linear])
+        mask = model.masks.get(f"{name}.weight", np.ones(weights.shape[1:], bool))
+        biases = np.stack([layer.bias.detach().numpy() for layer in linear])
+        layers.append(Layer(mask, weights[:, mask], biases))
+    return layers
 
 
-def fully_connected(network: dict[str, Any]) -> list[tuple[str, str | None, float]]:
-    """Of each layer the names of its weights and BatchNorm (None: it has a bias), and the eps."""
+def fully_connected(network: dict[str, Any]) -> list[str]:
+    """The names of a network's layers, if each is Linear, BatchNorm and ReLU up to the decoder."""
     from torch import nn
 
-    modules = [
-        m
-        for m in empty_network(network).encoder.named_children()
-        if not isinstance(m[1], nn.Flatten)
-    ]
-    triples = [modules[i : i + 3] for i in range(0, len(modules), 3)]
-    kinds = (nn.Linear, nn.BatchNorm1d, nn.ReLU)
-    if not all(
-        len(triple) == 3 and all(isinstance(m, k) for (_, m), k in zip(triple, kinds, strict=True))
-        for triple in triples
-    ):
+    children = empty_network(network).encoder.named_children()
+    modules = [(name, m) for name, m in children if not isinstance(m, nn.Flatten)]
+    kinds = [nn.Linear, nn.BatchNorm1d, nn.ReLU] * (len(modules) // 3)
+    fits = [isinstance(module, kind) for (_, module), kind in zip(modules, kinds, strict=False)]
+    if len(modules) != len(kinds) or not all(fits):
         raise UserError(
             f"The network '{network['name']}' cannot be exported: its layers are not all fully "
             "connected. Networks like mlp_tab and mlp_vis can."
         )
-    layers = [(f"encoder.{t[0][0]}.weight", f"encoder.{t[1][0]}", t[1][1].eps) for t in triples]
-    return [*layers, ("decoder.weight", None, 0.0)]
-
-
-def _folded_weights(
-    state: dict[str, np.ndarray], weight: str, norm: str | None, eps: float
-) -> tuple[np.ndarray, np.ndarray]:
-    if norm is None:
-        return state[weight], state[weight.replace("weight", "bias")]
-    # In double precision: what is rounded is the result alone.
-    mean, var, gain, shift = (
-        state[f"{norm}.{name}"].astype(np.float64)
-        for name in ("running_mean", "running_var", "weight", "bias")
-    )
-    scale = gain / np.sqrt(var + eps)
-    weights = (state[weight] * scale[:, None]).astype(np.float32)
-    return weights, (shift - mean * scale).astype(np.float32)
+    return [*(f"encoder.{name}" for name, _ in modules[::3]), "decoder"]
 
 
 # ---- removal of dead units

@@ -52,6 +52,18 @@ class PrunedModel:
             networks.append(network.eval())
         return networks
 
+    def probabilities(self, inputs: np.ndarray) -> np.ndarray:
+        """The mean softmax of the members as they were trained, of the network's inputs."""
+        import torch
+
+        from iunet.networks.network import NetworkSpec
+
+        shape = NetworkSpec(**self.network).input_shape()
+        x = torch.from_numpy(inputs).reshape(len(inputs), *shape)
+        with torch.no_grad():
+            softmaxes = [network(x).softmax(dim=1) for network in self.networks()]
+            return (sum(softmaxes) / len(softmaxes)).numpy()
+
     def sizes(self) -> dict[str, Any]:
         """Parameters and operations, dense and pruned."""
         from iunet.evaluation.sizes import sizes

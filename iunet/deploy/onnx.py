@@ -19,7 +19,8 @@ import numpy as np
 
 from iunet.artifacts import atomic_path
 from iunet.data.preprocess import Categorical, Preprocessing
-from iunet.deploy.folded import FoldedModel, Layer, without_dead_units
+from iunet.deploy.folded import Layer, without_dead_units
+from iunet.deploy.model import PrunedModel
 from iunet.errors import UserError
 
 if TYPE_CHECKING:
@@ -37,17 +38,17 @@ def write_onnx(path: str | Path, built: onnx.ModelProto) -> None:
         temporary.write_bytes(built.SerializeToString(deterministic=True))
 
 
-def build_onnx(model: FoldedModel) -> onnx.ModelProto:
-    graph = _Graph(model, without_dead_units(model.layers))
-    is_vision = model.model.preprocessing["kind"] == "vision"
-    inputs = graph.images() if is_vision else graph.table()
+def build_onnx(model: PrunedModel, layers: list[Layer]) -> onnx.ModelProto:
+    """The model, with the layers that `fold` makes of it."""
+    graph = _Graph(model, without_dead_units(layers))
+    inputs = graph.images() if model.preprocessing["kind"] == "vision" else graph.table()
     return graph.finish(graph.members(inputs))
 
 
-def build_onnx_network(model: FoldedModel, layers: list[Layer]) -> onnx.ModelProto:
+def build_onnx_network(model: PrunedModel, layers: list[Layer]) -> onnx.ModelProto:
     """The layers alone, from the network's inputs on; to compare runtimes."""
     graph = _Graph(model, layers)
-    return graph.finish(graph.members(graph.input(INPUTS, np.float32, model.n_inputs)))
+    return graph.finish(graph.members(graph.input(INPUTS, np.float32, layers[0].n_inputs)))
 
 
 def missing_text(preprocessing: dict[str, Any]) -> str:
@@ -76,7 +77,7 @@ def described_inputs(preprocessing: dict[str, Any]) -> list[dict[str, Any]]:
 class _Graph:
     """An ONNX graph in the making; a step adds nodes and returns the name of its result."""
 
-    def __init__(self, model: FoldedModel, layers: list[Layer]):
+    def __init__(self, model: PrunedModel, layers: list[Layer]):
         try:
             import onnx
         except ImportError:
@@ -84,7 +85,7 @@ class _Graph:
                 "Export to ONNX needs the package onnx: install iunet-bench with its extra "
                 "`export`, as in pip install 'iunet-bench[export]'."
             ) from None
-        self.onnx, self.model, self.layers = onnx, model.model, layers
+        self.onnx, self.model, self.layers = onnx, model, layers
         self.nodes, self.constants, self.inputs = [], [], []
         self.missing = None
         self.prefix = "/"

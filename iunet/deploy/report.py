@@ -5,16 +5,25 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 
-from iunet.deploy.dense import Predict, dense_torch, in_onnxruntime, reference_probabilities
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import FoldedModel, without_dead_units
-from iunet.deploy.onnx import described_inputs, missing_text
+from iunet.deploy.folded import Layer, without_dead_units
+from iunet.deploy.model import PrunedModel
+from iunet.deploy.onnx import (
+    INPUTS,
+    PROBABILITIES,
+    build_onnx_network,
+    described_inputs,
+    missing_text,
+)
 from iunet.escape import markdown_text
 from iunet.evaluation.latency import one_thread
 
@@ -22,24 +31,26 @@ BATCHES = (1, 256)  # rows of the calls that are timed
 BUDGET_S = 3.0  # for one batch size; a large network is called less often
 FEWEST = 5  # calls, whatever they take
 SHOWN = 20  # levels of a column in the Markdown
+Predict = Callable[[np.ndarray], np.ndarray]  # the network's inputs → probabilities
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
 
 
-def report_on(folded: FoldedModel, files: dict[str, Path], repeats: int) -> dict[str, Any]:
+def report_on(
+    model: PrunedModel, layers: list[Layer], files: dict[str, Path], repeats: int
+) -> dict[str, Any]:
     """The report as JSON; `files`: the model file as `compact`, the ONNX file as `onnx`."""
-    model = folded.model
     rng = np.random.default_rng(0)
-    inputs = rng.normal(size=(max(BATCHES), folded.n_inputs)).astype(np.float32)
-    forms = latency_forms(folded)
+    inputs = rng.normal(size=(max(BATCHES), layers[0].n_inputs)).astype(np.float32)
+    forms = latency_forms(model, layers)
     fast = next(reversed(forms))
-    expected = reference_probabilities(model, inputs)
+    expected = model.probabilities(inputs)
     report = {
         "made_from": model.origin,
         "network": model.network,
         "classes": model.classes,
         "sizes": model.sizes(),
         "bytes": {
-            "dense": dense_bytes(folded),
+            "dense": dense_bytes(layers),
             **{name: path.stat().st_size for name, path in files.items()},
         },
         "largest_difference": {
@@ -56,14 +67,48 @@ def report_on(folded: FoldedModel, files: dict[str, Path], repeats: int) -> dict
     return report
 
 
-def latency_forms(folded: FoldedModel) -> dict[str, Any]:
+# ---- the forms of a network
+
+
+def latency_forms(model: PrunedModel, layers: list[Layer]) -> dict[str, Predict]:
     """All forms in which the network can predict here, the fast one last."""
-    forms = {DENSE_TORCH: dense_torch(folded)}
+    forms = {DENSE_TORCH: dense_torch(layers)}
     if importlib.util.find_spec("onnxruntime"):
-        forms[DENSE_ONNX] = in_onnxruntime(folded, folded.layers)
-        forms[ONNX] = in_onnxruntime(folded, without_dead_units(folded.layers))
-    fast = FastModel(folded)
+        forms[DENSE_ONNX] = in_onnxruntime(model, layers)
+        forms[ONNX] = in_onnxruntime(model, without_dead_units(layers))
+    fast = FastModel(layers)
     return forms | {f"fast, {fast.kernels}": fast.probabilities}
+
+
+def dense_torch(layers: list[Layer]) -> Predict:
+    """All weights of the layers in torch, zeros and all."""
+    members = [
+        [tuple(map(torch.from_numpy, (layer.weights(m), layer.biases[m]))) for layer in layers]
+        for m in range(layers[0].n_members)
+    ]
+
+    @torch.no_grad()
+    def probabilities(inputs: np.ndarray) -> np.ndarray:
+        total = 0
+        for *hidden, decoder in members:
+            h = torch.from_numpy(inputs)
+            for weights, biases in hidden:
+                h = F.linear(h, weights, biases).relu_()
+            total += F.linear(h, *decoder).softmax(dim=1)
+        return (total / len(members)).numpy()
+
+    return probabilities
+
+
+def in_onnxruntime(model: PrunedModel, layers: list[Layer]) -> Predict:
+    """These layers of the model in onnxruntime, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    built = build_onnx_network(model, layers).SerializeToString()
+    session = onnxruntime.InferenceSession(built, options, providers=["CPUExecutionProvider"])
+    return lambda inputs: session.run([PROBABILITIES], {INPUTS: inputs})[0]
 
 
 def speedups(report: dict[str, Any]) -> dict[str, float]:
@@ -75,10 +120,9 @@ def speedups(report: dict[str, Any]) -> dict[str, float]:
     return ratios
 
 
-def dense_bytes(folded: FoldedModel) -> int:
+def dense_bytes(layers: list[Layer]) -> int:
     """Bytes of the same members stored dense in float32, BatchNorm folded in."""
-    numbers = sum(layer.mask.size + len(layer.mask) for layer in folded.layers)
-    return 4 * numbers * folded.n_members
+    return 4 * sum(layer.n_members * (layer.mask.size + len(layer.mask)) for layer in layers)
 
 
 # ---- latency

@@ -34,8 +34,14 @@ from iunet.estimator.rows import (
     outputs_of,
     rows_part,
 )
-from iunet.estimator.session import borrowed_torch
-from iunet.estimator.stages import History, fit_rows, predict_rows, recipe_of, row_consistency
+from iunet.estimator.stages import (
+    History,
+    borrowed_torch,
+    fit_rows,
+    predict_rows,
+    recipe_of,
+    row_consistency,
+)
 from iunet.method.connections import cut_off_at, used_inputs
 from iunet.training.weights import LossWeights
 

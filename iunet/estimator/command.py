@@ -259,6 +259,17 @@ def run_export(arguments: argparse.Namespace) -> None:
     print(report_text(export_model(model, arguments.to)))
 
 
+def run_verify(arguments: argparse.Namespace) -> None:
+    from iunet.verify import verify
+
+    problems = verify(arguments.folder, arguments.configfile, arguments.config)
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise UserError(f"{len(problems)} files of {arguments.folder} are not this config's.")
+    print(f"Every artifact of {arguments.folder} is what this config would make.")
+
+
 def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     """A table; columns in `texts` as they are written, whatever their values look like."""
     from iunet.data.sources.file import read_table
@@ -275,14 +286,3 @@ def listed(names) -> str:
 
 if __name__ == "__main__":
     sys.exit(main())
-
-
-def run_verify(arguments: argparse.Namespace) -> None:
-    from iunet.verify import verify
-
-    problems = verify(arguments.folder, arguments.configfile, arguments.config)
-    for problem in problems:
-        print(problem)
-    if problems:
-        raise UserError(f"{len(problems)} files of {arguments.folder} are not this config's.")
-    print(f"Every artifact of {arguments.folder} is what this config would make.")

@@ -10,13 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from iunet import __version__
-from iunet.errors import UserError, nearest
+from iunet.errors import UserError
 from iunet.machine.torch_gpu import why_torch_cannot
 
 NVIDIA_GPUS = "/proc/driver/nvidia/gpus"  # the driver's list; IUNET_GPU_LIST names another folder
@@ -84,16 +83,6 @@ def no_gpu_message(config: dict[str, Any], name: str) -> str:
         "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it to "
         f"auto or cpu, or send the jobs to machines that have one (--profile profiles/slurm)."
     )
-
-
-def check_devices(config: dict[str, Any], known: Iterable[str]) -> None:
-    """Every name in `devices` is a network or a tuned learner."""
-    for name in config["devices"]:
-        if name not in (names := sorted(known)):
-            raise UserError(
-                f"The config key 'devices' names '{name}', which is no network and no tuned "
-                f"learner.{nearest(name, names)} Known are: {', '.join(names)}."
-            )
 
 
 def unusable_gpu_warning(config: dict[str, Any]) -> str | None:

@@ -8,35 +8,17 @@ this by itself. Standard library only.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iunet.networks.catalog import RESNET_STAGES, network_entry
-from iunet.networks.shapes import CNN_HIDDEN, cnn_shapes, mlp_vis_widths
+from iunet.networks.catalog import network_entry
+from iunet.networks.layers import Layer
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
 
 OWN = "fan_out_normal"  # torchvision's for its ResNets: normal, std √(2/fan_out)
 STEPS = 200  # of the bisection: more than a double has bits
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A Linear or Conv of the encoder; the fans count the kernel's positions too."""
-
-    weights: int
-    fan_in: int
-    fan_out: int
-
-    @classmethod
-    def of_shape(cls, shape: list[int]) -> Layer:
-        """From a weight's shape: [units, inputs] or [channels, channels in, side, side]."""
-        kernel = math.prod(shape[2:])
-        return cls(math.prod(shape), shape[1] * kernel, shape[0] * kernel)
 
 
 # ---- one layer
@@ -92,58 +74,11 @@ def expected_densities(layers: list[Layer], init: str, ratio: float) -> list[flo
     return [kept_share(layer, init, threshold) for layer in layers]
 
 
-# ---- the layers of the networks
+def encoder_layers(network: str, options: dict[str, Any], data: Data) -> list[Layer]:
+    """The encoder's layers in their order."""
+    return network_entry(network).layers(options, data)
 
 
 def init_of(network: str, init: str) -> str:
     """A network that keeps its library's initialisation has that, whatever the config says."""
     return OWN if network_entry(network).own_init else init
-
-
-def encoder_layers(network: str, options: dict[str, Any], data: Data) -> list[Layer] | None:
-    """The encoder's layers in their order; None for networks that are not known here."""
-    return LAYERS[network](options, data) if network in LAYERS else None
-
-
-def _mlp(n_inputs: int, widths: list[int]) -> list[Layer]:
-    return [Layer(a * b, a, b) for a, b in itertools.pairwise([n_inputs, *widths])]
-
-
-def _mlp_tab(options: dict[str, Any], data: Data) -> list[Layer]:
-    return _mlp(data.n_inputs, [int(options["width"])] * options["depth"])
-
-
-def _mlp_vis(options: dict[str, Any], data: Data) -> list[Layer]:
-    return _mlp(data.n_inputs, mlp_vis_widths(options["alpha"], data.side))
-
-
-def _conv(channels_in: int, channels: int, side: int) -> Layer:
-    return Layer.of_shape([channels, channels_in, side, side])
-
-
-def _cnn(options: dict[str, Any], data: Data) -> list[Layer]:
-    shapes = cnn_shapes(options["alpha"], data.side)
-    channels = [data.n_inputs // data.side**2, *(channels for channels, _, _ in shapes)]
-    layers = [_conv(a, b, 3) for a, b in itertools.pairwise(channels)]
-    side = shapes[-1][2]
-    return layers + _mlp(channels[-1] * side**2, [CNN_HIDDEN * options["alpha"]])
-
-
-def _resnet18(options: dict[str, Any], data: Data) -> list[Layer]:
-    channels_in = max(1, round(64 * options["width"]))
-    layers = [_conv(3, channels_in, 7)]
-    for stage, (wide, _) in enumerate(RESNET_STAGES):
-        channels = max(1, round(wide * options["width"]))
-        layers += [_conv(channels_in, channels, 3), _conv(channels, channels, 3)]
-        layers += [_conv(channels_in, channels, 1)] if stage else []  # the shortcut
-        layers += [_conv(channels, channels, 3)] * 2
-        channels_in = channels
-    return layers
-
-
-LAYERS: dict[str, Callable[[dict[str, Any], Data], list[Layer]]] = {
-    "mlp_vis": _mlp_vis,
-    "cnn": _cnn,
-    "resnet18": _resnet18,
-    "mlp_tab": _mlp_tab,
-}

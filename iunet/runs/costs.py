@@ -63,7 +63,7 @@ class Costs:
             epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
             return resources.finetune_cost(data, size, epochs, SUPERVISED, device)
         if stage == "decoder":
-            epochs = settings.epochs_of(settings.decoder_settings(self.config, point))
+            epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
             return resources.decoder_cost(data, size, epochs, SUPERVISED, device)
         kind = settings.network_kind(point.network)
         epochs = settings.epochs_of(settings.finetune_defaults(self.config, kind))

@@ -10,20 +10,19 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
 from iunet.networks.catalog import NETWORKS
 from iunet.runs import paths
-from iunet.runs.methods import Method, method_parameters, resolve_method
+from iunet.runs.methods import Method, resolve_method
 from iunet.runs.names import CutName, base_network
 from iunet.runs.settings import Config, network_kind, study_folder
 
 DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
-# Networks and methods that an entry fixes, so that a config names its data sets only.
-Pairs = dict[str, tuple[tuple[str, str], ...]]
+Pair = tuple[str, str]  # a network and a method
+Pairs = tuple[Pair, ...]
 NOT_FINISHED = "not finished"
 
 
@@ -32,7 +31,7 @@ class Declared:
     """What a table or figure says of itself, whatever the config is."""
 
     kind: str | None = None  # of data, if it is for one kind only
-    pairs: tuple[tuple[str, str], ...] = ()  # networks and methods, if a config cannot choose them
+    pairs: Pairs = ()  # networks and methods, if a config cannot choose them
 
 
 @dataclass(frozen=True)
@@ -56,17 +55,6 @@ def datasets_named(config: Config, asked: str | list[str], key: str) -> list[str
     return list(names)
 
 
-def entries(config: Config, fixed: Pairs | None = None) -> dict[str, dict[str, Any]]:
-    """Every table, figure and experiment that has runs, by its key in the config."""
-    found = {}
-    for section in ("tables", "figures", "experiments"):
-        for name, entry in config[section].items():
-            key = f"{section}.{name}"
-            if "methods" in entry or key in (fixed or {}):
-                found[key] = entry
-    return found
-
-
 def why_empty(config: Config, key: str) -> str | None:
     """Why an entry, such as `tables.table1`, has no data set to show; None if it has one."""
     section, _, name = key.partition(".")
@@ -78,96 +66,6 @@ def why_empty(config: Config, key: str) -> str | None:
     return f"There is nothing to show: the config key '{key}.datasets' names no data set{empty}."
 
 
-def all_cells(
-    config: Config, registry: dict[str, Dataset], fixed: Pairs | None = None
-) -> list[Cell]:
-    """Every method of every table, figure and experiment on every data set, each once."""
-    cells: dict[Cell, None] = {}
-    for key in entries(config, fixed):
-        cells |= dict.fromkeys(cells_of(config, registry, key, fixed))
-    _refuse_ambiguous(config, {cell.method for cell in cells})
-    return list(cells)
-
-
-def cells_of(
-    config: Config, registry: dict[str, Dataset], key: str, fixed: Pairs | None = None
-) -> list[Cell]:
-    """The cells of one table, figure or experiment, such as `tables.table1`.
-
-    Each data set runs on those of the entry's networks that are for its kind.
-    """
-    section, _, name = key.partition(".")
-    entry = config[section][name]
-    datasets = datasets_named(config, entry["datasets"], f"{key}.datasets")
-    networks = entry.get("networks", DEFAULT_NETWORKS)
-    pairs = (fixed or {}).get(key) or [(n, m) for n in networks for m in entry["methods"]]
-    _check_pairs(config, registry, key, datasets, pairs)
-    kinds = {registry[dataset].kind for dataset in datasets}
-    cells: dict[Cell, None] = {}
-    for network, method_name in pairs:
-        if network_kind(network) not in kinds:
-            continue  # a row may change keys that only networks of the other kind have
-        method = resolve_method(config, method_name, network)
-        for dataset in datasets:
-            if registry[dataset].kind == network_kind(network):
-                cells[Cell(dataset, method)] = None
-    return list(cells)
-
-
-def _check_pairs(
-    config: Config,
-    registry: dict[str, Dataset],
-    key: str,
-    datasets: list[str],
-    pairs: Iterable[tuple[str, str]],
-) -> None:
-    """Every network and method exists, and every data set has a network for its kind."""
-    for network, method in pairs:
-        if method not in config["methods"]:
-            raise UserError(
-                f"The config key '{key}.methods' names '{method}', which is not a method."
-                f"{nearest(method, config['methods'])}"
-            )
-        if network not in NETWORKS or network not in config["networks"]:
-            raise UserError(
-                f"The config key '{key}.networks' names '{network}', which is not a network."
-                f"{nearest(network, NETWORKS)}"
-            )
-    kinds = {network_kind(network) for network, _ in pairs}
-    tuned = [m for _, m in pairs if config["methods"][m].get("recipe") in LEARNERS]
-    for dataset in datasets:
-        kind = registry[dataset].kind
-        if kind not in kinds:
-            networks = ", ".join(dict.fromkeys(network for network, _ in pairs))
-            raise UserError(
-                f"The config key '{key}' runs {networks} on '{dataset}', which is a {kind} data "
-                "set."
-            )
-        if tuned and kind != "tabular":
-            raise UserError(
-                f"The config key '{key}' runs {tuned[0]} on '{dataset}', which is no table: it is "
-                "for tables only."
-            )
-
-
-def _refuse_ambiguous(config: Config, methods: set[Method]) -> None:
-    """Two rows that differ, but would write to one path, are an error."""
-    seen: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
-    for method in sorted(methods, key=lambda method: (method.name, method.network)):
-        parameters = method_parameters(config, method)
-        options = CutName.parse(method.cuts[0]).options if method.cuts else ""
-        for supernet in method.supernets:
-            path = (method.network, supernet, options)
-            other, theirs = seen.setdefault(path, (method.name, parameters))
-            different = [key for key in parameters if parameters[key] != theirs[key]]
-            if different:
-                raise UserError(
-                    f"The methods '{other}' and '{method.name}' differ in {', '.join(different)}, "
-                    f"but both would write to runs/<dataset>/{method.network}/{supernet}/. Make "
-                    "them equal, or remove one of the two."
-                )
-
-
 class Benchmark:
     """A checked config with its data sets: which cells it has, and where their results lie."""
 
@@ -176,26 +74,74 @@ class Benchmark:
         config: Config,
         registry: dict[str, Dataset],
         unavailable: dict[str, str] | None = None,
-        fixed: Pairs | None = None,
+        fixed: dict[str, Pairs] | None = None,
     ):
-        self.config, self.registry, self.fixed = config, registry, fixed or {}
+        self.config, self.registry = config, registry
+        self.fixed = fixed or {}  # networks and methods of entries that a config cannot choose
         self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
         self.root: str = config["results"]
         self.mirror: str | None = config["data"]["mirror"]
         self.seeds: list[int] = config["seeds"]
-        self.all_cells = all_cells(config, registry, self.fixed)
+        self._cells = {key: self._cells_of(key) for key in self.entries()}
+        self.all_cells = list(dict.fromkeys(c for cells in self._cells.values() for c in cells))
         self.cells = [cell for cell in self.all_cells if not self.impossible(cell)]
-        self._of_entry: dict[str, list[Cell]] = {}
+
+    # ---- entries, cells and methods
 
     def entries(self) -> list[str]:
-        """The keys of all entries that have runs."""
-        return list(entries(self.config, self.fixed))
+        """The keys of all tables, figures and experiments that have runs."""
+        sections = ("tables", "figures", "experiments")
+        keys = {f"{s}.{name}": entry for s in sections for name, entry in self.config[s].items()}
+        return [key for key, entry in keys.items() if "methods" in entry or key in self.fixed]
 
     def cells_of(self, key: str) -> list[Cell]:
         """The cells of an entry, also those on data sets that cannot be had."""
-        if key not in self._of_entry:
-            self._of_entry[key] = cells_of(self.config, self.registry, key, self.fixed)
-        return self._of_entry[key]
+        return self._cells[key]
+
+    def _cells_of(self, key: str) -> list[Cell]:
+        """Each data set runs on those of the entry's networks that are for its kind."""
+        section, _, name = key.partition(".")
+        entry = self.config[section][name]
+        datasets = datasets_named(self.config, entry["datasets"], f"{key}.datasets")
+        networks = entry.get("networks", DEFAULT_NETWORKS)
+        pairs = self.fixed.get(key) or [(n, m) for n in networks for m in entry["methods"]]
+        self._check_pairs(key, datasets, pairs)
+        cells: dict[Cell, None] = {}
+        for network, method in pairs:
+            fitting = [d for d in datasets if self.registry[d].kind == network_kind(network)]
+            if fitting:  # else a row may change keys that only other networks have
+                resolved = resolve_method(self.config, method, network)
+                cells |= dict.fromkeys(Cell(dataset, resolved) for dataset in fitting)
+        return list(cells)
+
+    def _check_pairs(self, key: str, datasets: list[str], pairs: Iterable[Pair]) -> None:
+        """Every network and method exists, and every data set has a network for its kind."""
+        methods, networks = self.config["methods"], dict.fromkeys(network for network, _ in pairs)
+        for _, method in pairs:
+            if method not in methods:
+                raise UserError(
+                    f"The config key '{key}.methods' names '{method}', which is not a method."
+                    f"{nearest(method, methods)}"
+                )
+        for network in networks:
+            if network not in NETWORKS or network not in self.config["networks"]:
+                raise UserError(
+                    f"The config key '{key}.networks' names '{network}', which is not a network."
+                    f"{nearest(network, NETWORKS)}"
+                )
+        tuned = [method for _, method in pairs if methods[method].get("recipe") in LEARNERS]
+        for dataset in datasets:
+            kind = self.registry[dataset].kind
+            if kind not in map(network_kind, networks):
+                raise UserError(
+                    f"The config key '{key}' runs {', '.join(networks)} on '{dataset}', which is a "
+                    f"{kind} data set."
+                )
+            if tuned and kind != "tabular":
+                raise UserError(
+                    f"The config key '{key}' runs {tuned[0]} on '{dataset}', which is no table: it "
+                    "is for tables only."
+                )
 
     def method(self, name: str, network: str) -> Method:
         """A method on a network as a path names it; it must have something to choose there."""

@@ -27,12 +27,14 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import check_own_file, mirror_index
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
+from iunet.method.catalog import SCORES, module_of, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.provenance import Identity, digest, identity
 from iunet.runs import paths, settings
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, DenseName, SupernetName, base_network
 from iunet.runs.versions import code_lines, script_code
+from iunet.training.schedule import schedule_entry
 
 Point = Any  # the wildcards of a job as attributes
 LARGE_FILE = 50_000_000  # bytes; the content of a larger file is known by its size and time
@@ -356,19 +358,15 @@ def learner_module(lineage: Lineage, point: Point) -> str:
 
 
 def objective_module(lineage: Lineage, point: Point) -> str:
-    return settings.objective_module(point)
+    return module_of(objective_entry(SupernetName.parse(point.supernet).objective).loss)
 
 
 def score_module(lineage: Lineage, point: Point) -> str:
-    return settings.score_module(point)
+    return module_of(SCORES[CutName.parse(point.cut).score].masks)
 
 
 def schedule_module(lineage: Lineage, point: Point) -> str:
-    return settings.schedule_module(settings.finetune_settings(lineage.config, point))
-
-
-def decoder_schedule_module(lineage: Lineage, point: Point) -> str:
-    return settings.schedule_module(settings.decoder_settings(lineage.config, point))
+    return module_of(schedule_entry(settings.finetune_settings(lineage.config, point)).make)
 
 
 # ---- the stages, in the order of the data
@@ -409,11 +407,7 @@ STAGES: dict[str, Stage] = {
     "prune": Stage({"cut": setting(settings.cut_settings)}, of_prune, score_module),
     "finetune": Stage(RECIPE, of_finetune, schedule_module),
     "train_dense": Stage(RECIPE, lambda lineage, point: [initial(lineage, point)], schedule_module),
-    "decoder": Stage(
-        {"settings": setting(settings.decoder_settings)},
-        the_job("supernet", *SUPERNET),
-        decoder_schedule_module,
-    ),
+    "decoder": Stage(RECIPE, the_job("supernet", *SUPERNET), schedule_module),
     "evaluate": Stage(AUGMENT, the_job("finetune", *SUPERNET, "cut", "options")),
     "evaluate_supernet": Stage(AUGMENT, of_evaluate_supernet),
     "evaluate_dense": Stage(AUGMENT, the_job("train_dense", "dataset", "network", "dense", "seed")),

@@ -18,7 +18,6 @@ from iunet.runs.names import (
     CutName,
     DenseName,
     SupernetName,
-    base_network,
     parse_value,
     value_text,
     variant_text,
@@ -30,22 +29,12 @@ from iunet.runs.settings import (
     finetune_defaults,
     lasso_defaults,
     network_kind,
-    network_settings,
     supernet_defaults,
 )
 
 RECIPES = ("iunet", "beta_lasso", "dense")
-OF_MASKS = ("prune", "ratios", "mask", "score", "structure")
-UNUSED = {  # keys of a row that a recipe has no use for, and why
-    "dense": (
-        ("kappa", "objective", "augment", "supernet", *OF_MASKS),
-        "which trains the network as it is, without a supernet and without a mask",
-    ),
-    "beta_lasso": (
-        ("kappa", "objective", "augment", *OF_MASKS),
-        "which has its own loss and keeps the weights that survive it",
-    ),
-}
+OF_DENSE = ("recipe", "network", "init", "finetune", "reinit", "class_weights", "schedule")
+KEYS = {"dense": OF_DENSE, "beta_lasso": (*OF_DENSE, "supernet")}  # those that a recipe uses
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class Method:
     """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
 
     name: str
-    recipe: str  # iunet (supernet, prune, finetune), beta_lasso (likewise), dense, or a learner
+    recipe: str  # iunet or beta_lasso (supernet, prune, finetune), dense, or a learner
     network: str  # mlp_vis, mlp_vis-alpha4; xgb
     supernets: tuple[str, ...] = ()  # kappa0.25-ilo; one for each l1 of β-LASSO; dense
     cuts: tuple[str, ...] = ()  # ratio8, survivors; none if the supernet is the result
@@ -86,15 +75,15 @@ def resolve_method(config: Config, name: str, network: str) -> Method:
 
 def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) -> Method:
     recipe = row.get("recipe", "iunet")
-    if recipe in LEARNERS:
-        return _tuned_method(name, row)
-    if recipe not in RECIPES:
+    if recipe not in RECIPES and recipe not in LEARNERS:
         known = (*RECIPES, *LEARNERS)
         raise UserError(
             f"The config key 'methods.{name}.recipe' is '{recipe}', but must be one of "
             f"{', '.join(known)}.{nearest(recipe, known)}"
         )
     _refuse_ignored(name, row)
+    if recipe in LEARNERS:
+        return Method(name, recipe, recipe)
     kind = network_kind(network)
     options = _known(row.get("network", {}), config["networks"][network], f"methods.{name}.network")
     network_name = network + variant_text(options, config["networks"][network])
@@ -123,8 +112,8 @@ def resolve_row(config: Config, name: str, row: dict[str, Any], network: str) ->
     ratios = row.get("ratios", config["prune"][kind]["ratios"]) if row.get("prune", True) else []
     for ratio in ratios:
         _check_exact(ratio, f"methods.{name}.ratios")
-    how = [row.get(k, default) for k, default in OFF["cut"].items()]
-    cuts = tuple(str(CutName(ratio, *how, finetune_options)) for ratio in ratios)
+    how = {key: row.get(key, off) for key, off in OFF["cut"].items()}
+    cuts = tuple(str(CutName(ratio, **how, options=finetune_options)) for ratio in ratios)
     return Method(name, recipe, network_name, (str(supernet),), cuts)
 
 
@@ -148,15 +137,6 @@ def _transforms_of(config: Config, name: str, row: dict[str, Any], kind: str) ->
                 )
         changes |= {key: False for key in transforms if key not in only}
     return _known(changes, known, f"methods.{name}.augment")
-
-
-def _tuned_method(name: str, row: dict[str, Any]) -> Method:
-    if extra := sorted(set(row) - {"recipe"}):
-        raise UserError(
-            f"The config key 'methods.{name}.{extra[0]}' is not for the recipe '{row['recipe']}', "
-            "which searches its hyperparameters itself (config section 'tuning')."
-        )
-    return Method(name, row["recipe"], row["recipe"])
 
 
 def _lasso_method(
@@ -219,45 +199,27 @@ def _check_exact(value: float | bool, key: str) -> None:
         )
 
 
-def method_parameters(config: Config, method: Method) -> dict[str, Any]:
-    """Exact values of all that a row decides, to find rows that a path cannot tell apart."""
-    if method.tuned:
-        return {}
-    row, network = config["methods"][method.name], base_network(method.network)
-    defaults = lasso_defaults if method.recipe == "beta_lasso" else supernet_defaults
-    return {
-        "network": network_settings(config, network)["options"] | row.get("network", {}),
-        "init": initialisation(config, row, network),
-        "kappa": row.get("kappa"),
-        "objective": row.get("objective"),
-        "supernet": defaults(config) | row.get("supernet", {}) | path_words(row, "class_weights"),
-        "augment": row.get("augment"),
-        "finetune": finetune_defaults(config, network_kind(network))
-        | row.get("finetune", {})
-        | path_words(row, "class_weights", "reinit", "schedule"),
-    }
-
-
 # ---- keys that would change nothing: who wrote them expects otherwise
 
 
 def _refuse_ignored(name: str, row: dict[str, Any]) -> None:
     """Name the first key of a row that its recipe, objective or `prune` makes idle."""
     recipe = row.get("recipe", "iunet")
-    keys, why = UNUSED.get(recipe, ((), ""))
-    for key in keys:
-        if key in row:
+    used = ("recipe",) if recipe in LEARNERS else KEYS.get(recipe, row)
+    for key in row:
+        if key not in used:
             raise UserError(
-                f"The config key 'methods.{name}.{key}' is not for the recipe '{recipe}', {why}."
+                f"The config key 'methods.{name}.{key}' is not for the recipe '{recipe}', which "
+                f"uses {', '.join(used)} and nothing else."
             )
     if recipe == "dense" and row.get("reinit") == "none":
         raise UserError(
             f"The config key 'methods.{name}.reinit' is 'none', but the recipe 'dense' has no "
-            "supernet whose trained weights could stay."
+            "supernet to take trained weights from."
         )
     if row.get("objective") in OBJECTIVES:
         _refuse_ignored_by_objective(name, row)
-    if recipe == "iunet" and row.get("prune", True) is False:
+    if row.get("prune", True) is False:
         for key in ("ratios", "mask", "score", "structure", "reinit", "schedule", "finetune"):
             if key in row:
                 raise UserError(

@@ -10,7 +10,7 @@ whatever differs from the config's default is in it:
     runs/vehicle/mlp_tab/dense-glorot/seed0/
     runs/vehicle/xgb/seed0/
 
-β-LASSO is an objective whose name holds its l1; its cut has no ratio, but keeps what survives. A
+β-LASSO is an objective with its l1 in the name; its cut has no ratio, but keeps what survives. A
 path says everything, so Snakemake can be asked for any point, whether or not a method of the config
 names it; and each point has one name, so nothing is trained twice.
 """
@@ -18,7 +18,6 @@ names it; and each point has one name, so nothing is trained twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -30,7 +29,7 @@ INITS = ("torch_default", "he_normal", "glorot")
 SURVIVORS = "survivors"  # the cut of β-LASSO
 INITIAL, DENSE = "initial", "dense"
 VALUE = r"[0-9.]+|on|off"
-# Options whose values are words stand in a path as the word alone: config's word → path's word.
+# Options with words as values stand in a path as the word alone: config's word → path's word.
 WORDS = {
     "reinit": {"initial": "initial", "fresh": "fresh", "none": "trained"},
     "class_weights": {"none": "unweighted", "balanced": "balanced"},
@@ -43,7 +42,7 @@ KEY_OF_WORD = {word: key for key, words in WORDS.items() for word in words.value
 
 
 def value_text(value: float | bool) -> str:
-    """0.25, 8, on: short, and without an exponent, whose sign would look like a separator."""
+    """0.25, 8, on: short, and without an exponent: its sign would look like a separator."""
     if isinstance(value, bool):
         return "on" if value else "off"
     rounded = Decimal(format(value, ".6g"))
@@ -87,12 +86,6 @@ def parse_changes(text: str) -> dict[str, Any]:
 def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
     """The defaults, with what a variant's text changes."""
     return {**defaults, **parse_changes(text)}
-
-
-def variant_pattern(keys: Iterable[str]) -> str:
-    """A regular expression for the variants over these keys, for wildcard constraints."""
-    names = "|".join(sorted(keys))
-    return rf"(?:-(?:{names})(?:{VALUE}))*"
 
 
 # ---- the parts of a path

@@ -11,8 +11,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError, nearest
 from iunet.method.catalog import OBJECTIVES, SCHEDULES, SCORES
+from iunet.networks.catalog import NETWORKS
+from iunet.paper import paper_table
 from iunet.runs.names import INITS, MASKS, STRUCTURES
 from iunet.runs.settings import Config
 
@@ -24,6 +27,9 @@ CATALOGS = {
     "masks": MASKS,
     "structures": STRUCTURES,
     "inits": INITS,
+    "networks": NETWORKS,
+    "trained": (*NETWORKS, *LEARNERS),
+    "data sets of the paper": [row["dataset"] for table in (8, 9) for row in paper_table(table)],
 }
 DEPTH, VALUES = 20, 100_000  # far beyond any config
 
@@ -134,6 +140,12 @@ def explain_schema_error(error: Any) -> str:
     if error.validator == "required":
         lacking = next(name for name in error.validator_value if name not in error.instance)
         return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
+    if "propertyNames" in error.absolute_schema_path and error.validator == "enum":
+        known = error.validator_value
+        return (
+            f"The config key '{key}' has the entry {error.instance!r}, which it cannot have."
+            f"{nearest(error.instance, known)} Its entries are: {', '.join(known)}."
+        )
     if "propertyNames" in error.absolute_schema_path:
         return (
             f"The config key '{key}' has the entry {error.instance!r}, but its names must be "

@@ -12,7 +12,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError
 from iunet.machine.resources import Epochs
-from iunet.method.catalog import LASSO, SCHEDULES, SCORES, module_of, objective_entry
+from iunet.method.catalog import LASSO, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import (
     INITIAL,
@@ -141,11 +141,6 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     return settings
 
 
-def objective_module(point: Any) -> str:
-    """The file of a supernet's objective."""
-    return module_of(objective_entry(SupernetName.parse(point.supernet).objective).loss)
-
-
 def trains_decoder(supernet: str) -> bool:
     """Whether a supernet's objective trains its decoder, or leaves it as it was drawn."""
     return objective_entry(SupernetName.parse(supernet).objective).trains_decoder
@@ -181,11 +176,6 @@ def cut_settings(config: Config, point: Any) -> dict[str, Any]:
     return {"ratio": name.ratio, **without_off("cut", how), "seed": int(point.seed)}
 
 
-def score_module(point: Any) -> str:
-    """The file of a cut's score."""
-    return module_of(SCORES[CutName.parse(point.cut).score].masks)
-
-
 def seed_of_mask(config: Config, point: Any) -> int:
     """The seed of the supernet that gives the mask: of `other_seed` the next one of the config."""
     seed = int(point.seed)
@@ -205,22 +195,13 @@ def seed_of_mask(config: Config, point: Any) -> int:
 
 
 def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
-    """The fields of iunet.training.finetune.FinetuneSettings, of a subnetwork or dense network."""
-    options = point.options if hasattr(point, "options") else DenseName.parse(point.dense).options
-    return _recipe(config, point, options)
+    """The fields of iunet.training.finetune.FinetuneSettings.
 
-
-def starts_trained(config: Config, point: Any) -> bool:
-    """Whether a fine-tuning starts from the trained supernet."""
-    return finetune_settings(config, point).get("reinit") == "trained"
-
-
-def decoder_settings(config: Config, point: Any) -> dict[str, Any]:
-    """The same of a decoder on a frozen encoder: no path holds options of its own."""
-    return _recipe(config, point, options="")
-
-
-def _recipe(config: Config, point: Any, options: str) -> dict[str, Any]:
+    Of a subnetwork, a dense network, or a decoder on a frozen encoder, which has no options of its
+    own.
+    """
+    dense = getattr(point, "dense", None)
+    options = DenseName.parse(dense).options if dense else getattr(point, "options", "")
     kind = network_kind(point.network)
     recipe = parse_variant(options, finetune_defaults(config, kind))
     if recipe["schedule"] == usual_schedule(recipe):
@@ -232,16 +213,16 @@ def _recipe(config: Config, point: Any, options: str) -> dict[str, Any]:
     }
 
 
+def starts_trained(config: Config, point: Any) -> bool:
+    """Whether a fine-tuning starts from the trained supernet."""
+    return finetune_settings(config, point).get("reinit") == "trained"
+
+
 def epochs_of(recipe: dict[str, Any]) -> Epochs:
     """How long a fine-tuning takes, and how many members it has."""
     schedule = schedule_of(recipe)
     members = schedule.member_epochs(recipe.get("snapshot_ensemble", False))
     return Epochs(schedule.epochs, recipe["batch_size"], len(members))
-
-
-def schedule_module(recipe: dict[str, Any]) -> str:
-    """The file of a fine-tuning's learning-rate schedule."""
-    return module_of(SCHEDULES[recipe.get("schedule") or usual_schedule(recipe)].make)
 
 
 def choice_metric(config: Config, point: Any) -> str:

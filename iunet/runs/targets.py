@@ -173,7 +173,7 @@ def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict
         for key, words in WORDS.items():
             if key in place:
                 word = place.pop(key)
-                row[key] = next(value for value, said in words.items() if said == word)
+                row[key] = next(value for value, in_path in words.items() if in_path == word)
     row["finetune"] = options
     if name.init:
         row["init"] = name.init.removeprefix("-")

@@ -1,7 +1,7 @@
 """The config, checked from top to bottom, as a Benchmark (imported at every start: light).
 
 `validate` is the only way from a config to a Benchmark: the Snakefile calls it, and so do the
-scripts of tables and figures, whose config has been checked before and stays as it is.
+scripts of tables and figures: a config that has been checked before stays as it is.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from iunet.baselines.catalog import LEARNERS
-from iunet.data.registry import ONLINE, Dataset, find, mirror_index, read_registry
+from iunet.data.registry import SOURCES, Dataset, find, mirror_index, read_registry
 from iunet.errors import UserError, nearest
-from iunet.machine.device import check_devices
-from iunet.paper import paper_table
 from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
 from iunet.runs.names import base_network
@@ -53,8 +50,6 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     _check_tables(config, declared)
     _check_datasets(config, registry, declared)
     _check_ranges(config)
-    _check_stand_ins(config)
-    check_devices(config, [*config["networks"], *LEARNERS])
     away = unavailable(registry, config["data"]["mirror"])
     fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
     bench = Benchmark(config, registry, away, fixed)
@@ -110,25 +105,14 @@ def _check_ranges(config: Config) -> None:
             )
 
 
-def _check_stand_ins(config: Config) -> None:
-    """Its keys are data sets of the paper."""
-    papers = [row["dataset"] for number in (8, 9) for row in paper_table(number)]
-    for name in config["stand_ins"]:
-        if name not in papers:
-            raise UserError(
-                f"The config key 'stand_ins' has the entry {name!r}, which is no data set of the "
-                f"paper.{nearest(name, papers)} Its entries are: the paper's data set: ours."
-            )
-
-
 def _check_tables(config: Config, declared: dict[str, Declared]) -> None:
     """Every table that the config names is declared, and no experiment is."""
     for name in config["experiments"]:
         for kind in ("table", "figure"):
             if f"{kind}s.{name}" in declared:
                 raise UserError(
-                    f"The config key 'experiments.{name}' has the name of a {kind}, whose files it "
-                    "would overwrite. Give the experiment another name."
+                    f"The config key 'experiments.{name}' has the name of a {kind}, and would "
+                    "overwrite its files. Give the experiment another name."
                 )
     tables = [key.removeprefix("tables.") for key in declared if key.startswith("tables.")]
     for name in config["tables"]:
@@ -207,7 +191,7 @@ def unavailable(registry: dict[str, Dataset], mirror: str | None) -> dict[str, s
     return {
         name: "not in the mirror"
         for name, dataset in registry.items()
-        if dataset.source in ONLINE and name not in held
+        if SOURCES[dataset.source].online and name not in held
     }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from iunet.labels import dataset_label, method_label, network_label
 from iunet.tables.context import Context
-from iunet.tables.document import VALUE, Cell, Row, Value
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,29 @@ def table_rows(frame: pd.DataFrame, columns: tuple[str, ...], context: Context) 
         labels = [LABELS.get(column, str)(value) for column, value in named.items()]
         rows[key] = Row("/".join(map(str, key)), labels, context.row_notes(named.get("dataset")))
     return rows
+
+
+def grouped_table(
+    frame: pd.DataFrame,
+    rows: tuple[str, ...],
+    columns: dict[str, str],
+    cells: Callable[[pd.DataFrame], dict[str, Cell]],
+    context: Context,
+    caption: str,
+    note: str,
+) -> TableDocument:
+    """A row for all runs that share the columns `rows`; `cells` makes its cells from them."""
+    heads = table_rows(frame, rows, context)
+    parts = grouped(frame, rows)
+    return TableDocument(
+        caption=caption,
+        row_header=[word.capitalize() for word in rows],
+        rows=list(heads.values()),
+        columns=[Column(key, label) for key, label in columns.items()],
+        cells={head.key: cells(parts[key]) for key, head in heads.items()},
+        notes=[note],
+        best_along="none",
+    )
 
 
 def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> dict[tuple, pd.DataFrame]:

@@ -11,15 +11,25 @@ from iunet.results.request import Request
 from iunet.results.selection import of_results
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.tables.cells import cell_of, grouped, table_rows
+from iunet.tables.cells import cell_of, grouped_table
 from iunet.tables.context import Context
-from iunet.tables.document import VALUE, Cell, Column, TableDocument, Value
+from iunet.tables.document import VALUE, Cell, TableDocument, Value
 from iunet.tables.names import with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Efficiency: size and speed of dense and pruned networks"
+CAPTION = (
+    "Sizes are means over seeds, of one network, and beside them of all members of a "
+    "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
+    "the form that is fastest here."
+)
+NOTE = (
+    "The score is accuracy on images, balanced accuracy on tables. FLOPs are those of "
+    "Linear and Conv layers for one sample; sparse FLOPs count kept weights only. Unlike "
+    "FLOPs, latency shows what stock kernels make of unstructured sparsity: often little."
+)
 ROWS = ("dataset", "network", "method")
 COUNTS = {  # columns of the frame
     "parameters": "Parameters",
@@ -68,24 +78,13 @@ def efficiency(results: Results, measured: list[dict[str, Any]], context: Contex
     """
     runs = with_primary(of_results(results.runs))
     by_run = _by_run(measured)
-    parts = grouped(runs, ROWS)
     names = {"score": "Test score (%)", **COUNTS, **MEASURED}
-    rows = table_rows(runs, ROWS, context)
-    return TableDocument(
-        caption="Sizes are means over seeds, of one network, and beside them of all members of a "
-        "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
-        "the form that is fastest here.",
-        row_header=[word.capitalize() for word in ROWS],
-        rows=list(rows.values()),
-        columns=[Column(key, label) for key, label in names.items()],
-        cells={rows[key].key: _cells(part, by_run.get(key, {})) for key, part in parts.items()},
-        notes=[
-            "The score is accuracy on images, balanced accuracy on tables. FLOPs are those of "
-            "Linear and Conv layers for one sample; sparse FLOPs count kept weights only. Unlike "
-            "FLOPs, latency shows what stock kernels make of unstructured sparsity: often little."
-        ],
-        best_along="none",
-    )
+
+    def cells(part: pd.DataFrame) -> dict[str, Cell]:
+        run = tuple(part.iloc[0][list(ROWS)])
+        return _cells(part, by_run.get(run, {}))
+
+    return grouped_table(runs, ROWS, names, cells, context, CAPTION, NOTE)
 
 
 def _by_run(measured: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:

@@ -10,9 +10,9 @@ from iunet.results.request import Request
 from iunet.results.selection import of_masks, with_layers
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
-from iunet.tables.cells import grouped, number_cell, problems_of, table_rows, text_cell
+from iunet.tables.cells import grouped_table, number_cell, problems_of, text_cell
 from iunet.tables.context import Context
-from iunet.tables.document import Cell, Column, TableDocument
+from iunet.tables.document import Cell, TableDocument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,17 @@ COLUMNS = {
     "dead_units": "Dead units (%)",
     "disconnected": "Disconnected",
 }
+CAPTION = (
+    "Share of a mask's weights that the mask of the initial weights θ† at the same "
+    "ratio keeps too (1: training did not change which weights are large), and how dense the "
+    "mask is, layer by layer, at every ratio."
+)
+NOTE = (
+    "Mean ± sample standard deviation over seeds. Two random masks of ratio r overlap in "
+    "1/r of their weights, so compare within a ratio. A dead unit keeps no incoming "
+    "weight. A mask is disconnected if a layer loses all its weights: its network is "
+    "constant."
+)
 ROWS = ("dataset", "network", "method", "cut")
 
 
@@ -43,24 +54,7 @@ def build(results: Results, context: Context) -> TableDocument:
     """One row per data set, network, method and cut; of β-LASSO, what was chosen."""
     masks = with_layers(of_masks(results.runs), results.layers)
     masks = masks.assign(cut=masks["cut"].fillna("chosen"))
-    heads = table_rows(masks, ROWS, context)
-    parts = grouped(masks, ROWS)
-    return TableDocument(
-        caption="Share of a mask's weights that the mask of the initial weights θ† at the same "
-        "ratio keeps too (1: training did not change which weights are large), and how dense the "
-        "mask is, layer by layer, at every ratio.",
-        row_header=[word.capitalize() for word in ROWS],
-        rows=list(heads.values()),
-        columns=[Column(key, label) for key, label in COLUMNS.items()],
-        cells={head.key: _cells(parts[key]) for key, head in heads.items()},
-        notes=[
-            "Mean ± sample standard deviation over seeds. Two random masks of ratio r overlap in "
-            "1/r of their weights, so compare within a ratio. A dead unit keeps no incoming "
-            "weight. A mask is disconnected if a layer loses all its weights: its network is "
-            "constant."
-        ],
-        best_along="none",
-    )
+    return grouped_table(masks, ROWS, COLUMNS, _cells, context, CAPTION, NOTE)
 
 
 def _cells(part: pd.DataFrame) -> dict[str, Cell]:

@@ -10,14 +10,13 @@ from iunet.results.selection import of_subnetworks
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import (
     cut_off_notes,
-    grouped,
+    grouped_table,
     number_cell,
     problems_of,
-    table_rows,
     text_cell,
 )
 from iunet.tables.context import Context
-from iunet.tables.document import Cell, Column, TableDocument
+from iunet.tables.document import Cell, TableDocument
 from iunet.tables.laziness import ROWS, pruned_cells
 
 if TYPE_CHECKING:
@@ -25,6 +24,19 @@ if TYPE_CHECKING:
 
 TITLE = "Locality and selectivity of first-layer masks"
 CONVOLUTION = "a convolution is local by construction"
+CAPTION = (
+    "Of the first layer's masks, at every ratio. Images: mean distance between two "
+    "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a "
+    "mask with as many weights at random places has; a ratio below 1 means more local, or more "
+    "selective, than chance."
+)
+NOTE = (
+    "Mean ± sample standard deviation over seeds. Units with fewer than two pixels have no "
+    "distance; units without a feature count as 0. Raw features of one column cannot move "
+    "the ratio: on a table without categories it is 1 by construction. A dense mask cannot "
+    "differ much from chance, so compare within a ratio; first layers differ in density "
+    "there, too (table of laziness)."
+)
 COLUMNS = {
     "measure": "Measure",
     "value": "Mask",
@@ -49,26 +61,7 @@ def first_layers(runs: pd.DataFrame) -> pd.DataFrame:
 def build(results: Results, context: Context) -> TableDocument:
     """One row per data set, network, method and cut."""
     runs = first_layers(results.runs)
-    heads = table_rows(runs, ROWS, context)
-    parts = grouped(runs, ROWS)
-    return TableDocument(
-        caption="Of the first layer's masks, at every ratio. Images: mean distance between two "
-        "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a "
-        "mask with as many weights at random places has; a ratio below 1 means more local, or more "
-        "selective, than chance.",
-        row_header=[word.capitalize() for word in ROWS],
-        rows=list(heads.values()),
-        columns=[Column(key, label) for key, label in COLUMNS.items()],
-        cells={head.key: _cells(parts[key]) for key, head in heads.items()},
-        notes=[
-            "Mean ± sample standard deviation over seeds. Units with fewer than two pixels have no "
-            "distance; units without a feature count as 0. Raw features of one column cannot move "
-            "the ratio: on a table without categories it is 1 by construction. A dense mask cannot "
-            "differ much from chance, so compare within a ratio; first layers differ in density "
-            "there, too (table of laziness)."
-        ],
-        best_along="none",
-    )
+    return grouped_table(runs, ROWS, COLUMNS, _cells, context, CAPTION, NOTE)
 
 
 def _cells(part: pd.DataFrame) -> dict[str, Cell]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.method.catalog import SCHEDULES, load
+from iunet.method.catalog import SCHEDULES, ScheduleEntry, load
 
 Recipe = Mapping[str, Any]
 
@@ -68,7 +68,12 @@ def restarts(recipe: Recipe) -> Schedule:
 
 def schedule_of(recipe: Recipe) -> Schedule:
     """The schedule of a fine-tuning."""
-    return load(SCHEDULES[recipe.get("schedule") or usual_schedule(recipe)].make)(recipe)
+    return load(schedule_entry(recipe).make)(recipe)
+
+
+def schedule_entry(recipe: Recipe) -> ScheduleEntry:
+    """The entry of the catalog that a recipe means."""
+    return SCHEDULES[recipe.get("schedule") or usual_schedule(recipe)]
 
 
 def usual_schedule(recipe: Recipe) -> str:

@@ -165,11 +165,6 @@ def test_from_another_folder_the_config_is_missed_by_name(tmp_path):
     assert "Traceback" not in text
 
 
-def test_a_quiet_dry_run_finds_its_target(done, unchanged):
-    code, text = command(done, *TEST_CONFIG, "-n", "-q", TABLE9)
-    assert code == 0, text
-
-
 def own_data(workdir: Workdir, text: str) -> tuple[str, ...]:
     (workdir.path / "mine.csv").write_text(text)
     row = "name,kind,source,location,target\nmine,tabular,file,mine.csv,label\n"

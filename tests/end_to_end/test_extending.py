@@ -1,24 +1,74 @@
-"""A network and a table, added as docs/extending.md says: one file and one line each."""
+"""Additions as docs/extending.md says: its own blocks, in a copy of the project."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
+from snakemake.utils import update_config
 from test_provenance import NOTHING, Project
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "extending.md").read_text()
+TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+# The state of every job that results of config/test.yaml come from: settings and code.
+STATES = """
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/tests/helpers")
+from configs import benchmark, merged
+from iunet.runs.lineage import Lineage
+from pathlib import Path
+bench = benchmark(merged("test"))
+lineage = Lineage(bench, Path("workflow/scripts"))
+files = [path for cell in bench.cells for path in bench.results_of(cell)]
+print(json.dumps({path: lineage.maker(path).state for path in files}))
+"""
 
 
-def block(heading: str, number: int, language: str = "python") -> str:
-    """A code block of a section of docs/extending.md."""
-    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    blocks = re.findall(rf"^( *)```{language}\n(.*?)^ *```", section, re.M | re.S)
-    return textwrap.dedent(blocks[number][1])
+def blocks(language: str) -> list[str]:
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```", TEXT, re.M | re.S)
+    return [textwrap.dedent(text) for _, text in found]
+
+
+def add_everything(project: Project) -> list[str]:
+    """Every file, entry and key of the document; the catalogs that have got an entry."""
+    catalogs = []
+    for block in blocks("(?:python|text)"):
+        place, _, text = block.partition("\n")
+        if found := re.fullmatch(r"# in (\w+) of (\S+)", place):
+            old = re.search(
+                rf"^{found[1]} = [{{(].*?^[}})]", (project.path / found[2]).read_text(), re.M | re.S
+            )[0]
+            new = old[:-1] + textwrap.indent(text, "    ") + old[-1]
+            project.edit(found[2], old, new)
+            catalogs.append(found[1])
+        elif found := re.fullmatch(r"# (\S+)", place):
+            assert not (project.path / found[1]).exists()
+            (project.path / found[1]).write_text(block)
+    overlay: dict = {}
+    for block in blocks("yaml"):
+        update_config(overlay, yaml.safe_load(block))
+    update_config(overlay, {"data": {"registry": ["config/datasets.csv", "mine.csv"]}})
+    del overlay["tables"]["table7"]  # a method of all tables, of which no run is needed here
+    (project.path / "mine.csv").write_text(blocks("csv")[0])
+    (project.path / "mine.yaml").write_text(yaml.safe_dump(overlay))
+    return catalogs
+
+
+def python(project: Project, program: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(project.path)}
+    command = [sys.executable, "-c", program, str(ROOT)]
+    result = subprocess.run(
+        command, cwd=project.path, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -26,43 +76,35 @@ def project(tmp_path_factory) -> Project:
     return Project.fresh(tmp_path_factory.mktemp("extending") / "project")
 
 
-def test_a_network_and_a_table_are_one_file_and_one_line_each(project):
-    trained = "results/test/runs/wine/mlp_tab/kappa0.25-ilo/seed0/supernet.json"
-    project.run(trained)
+def test_additions_are_what_the_document_says(project):
+    before = json.loads(python(project, STATES))
+    catalogs = add_everything(project)
+    kinds = {"OBJECTIVES", "SCORES", "SCHEDULES", "NETWORKS", "LEARNERS", "SOURCES", "TABLES"}
+    assert set(catalogs) == kinds
+    assert json.loads(python(project, STATES)) == before  # nothing that exists is made again
+    tables = project.path / "results" / "test" / "tables"
+    targets = ["tables/toys.csv", "tables/widths.csv", "data/rings/data.json"]
+    overlays = ("config/test.yaml", "mine.yaml")
+    code, output = project.snakemake(*(f"results/test/{t}" for t in targets), overlay=overlays)
+    assert code == 0, output[-3000:]
+    shown = (tables / "toys.csv").read_text()
+    assert all(method in shown for method in ("dense_linear", "smoothed_fan_in", "nearest"))
+    assert "Parameters of the networks" in (tables / "widths.md").read_text()
+    runs = project.path / "results" / "test" / "runs" / "wine"
+    assert (
+        runs / "toy" / "kappa1-smoothed" / "seed0" / "ratio8-fan_in" / "evaluation.json"
+    ).exists()
+    assert (runs / "toy" / "dense-linear" / "seed0" / "evaluation.json").exists()
+    assert (runs / "nearest" / "seed0" / "evaluation.json").exists()
 
-    (project.path / "iunet" / "networks" / "toy.py").write_text(block("A network", 0))
-    project.edit(
-        "iunet/networks/catalog.py",
-        "NETWORKS = {\n",
-        "NETWORKS = {\n" + textwrap.indent(block("A network", 1), "    "),
-    )
-    (project.path / "iunet" / "tables" / "widths.py").write_text(block("A table", 0))
-    project.edit("iunet/tables/catalog.py", '    "cost",\n', '    "cost",\n    "widths",\n')
-    overlay = project.path / "config" / "test.yaml"
-    text = overlay.read_text().replace("networks:\n", "networks:\n  toy: {units: 8}\n", 1)
-    text = text.replace(
-        "tables:\n",
-        "tables:\n" + "  widths: {datasets: [wine], networks: [toy], methods: [iunet]}\n",
-        1,
-    )
-    overlay.write_text(
-        text + "\nexperiments:\n  toys: {datasets: [wine], networks: [toy], methods: [iunet]}\n"
-    )
 
-    assert NOTHING in project.run(trained)
-    toy = "results/test/runs/wine/toy/kappa0.25-ilo/seed0/ratio8/evaluation.json"
-    project.run(toy, "results/test/tables/widths.csv")
-    report = json.loads((project.path / toy).read_text())
-    assert report["network"]["name"] == "toy" and "test_accuracy" in report["metrics"]
-    table = (project.path / "results" / "test" / "tables" / "widths.md").read_text()
-    assert "Parameters of the networks" in table and "iunet" in table
-    project.run("experiments")
-    own = project.path / "results" / "test" / "tables" / "toys.csv"
-    assert {"wine", "iunet"} <= set(own.read_text().replace("\n", ",").split(","))
-    assert (own.parent.parent / "figures" / "toys.png").stat().st_size > 1000
-    (project.path / "results" / "test" / "tables" / "widths.json").unlink()
-    planned = project.run("-n", "results/test/report/index.html")
-    assert "widths.json" in planned
+def test_a_stage_is_a_plain_function(project, tmp_path):
+    """The document's call, with the inputs of the run above."""
+    call = next(block for block in blocks("python") if "train_supernet(" in block)
+    for old, new in (("demo", "test"), ("breast_cancer", "wine"), ("mlp_tab", "toy")):
+        call = call.replace(old, new)
+    python(project, call.replace("/tmp", str(tmp_path)))
+    assert json.loads((tmp_path / "report").read_text())["failed"] is None
 
 
 def test_another_workflow_may_use_the_rules(project, tmp_path):
@@ -91,11 +133,11 @@ use rule * from iunet as iunet_*
     )
     other = Project(tmp_path)
     target = "results/test/tables/table9.csv"
-    code, output = other.snakemake(target, overlay=None)
+    code, output = other.snakemake(target, overlay=())
     assert code == 0, output[-3000:]
     assert "customers" in (tmp_path / target).read_text()
-    code, output = other.snakemake(target, overlay=None)
+    code, output = other.snakemake(target, overlay=())
     assert NOTHING in output
     project.edit("iunet/data/split.py", "MIN_ROWS = 5", "MIN_ROWS = 6")
-    code, output = other.snakemake(target, "-n", overlay=None)
+    code, output = other.snakemake(target, "-n", overlay=())
     assert "iunet.data.split" in output and NOTHING not in output

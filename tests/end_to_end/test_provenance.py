@@ -45,12 +45,12 @@ class Project:
         return Project(path)
 
     def snakemake(
-        self, *arguments: str, overlay: str | None = "config/test.yaml"
+        self, *arguments: str, overlay: tuple[str, ...] = ("config/test.yaml",)
     ) -> tuple[int, str]:
         options = [a for a in arguments if a.startswith("-")]
         targets = [a for a in arguments if not a.startswith("-")]
         command = [sys.executable, "-m", "snakemake", "--cores", "2", *options]
-        command += [*(["--configfile", overlay] if overlay else []), "--", *targets]
+        command += [*(["--configfile", *overlay] if overlay else []), "--", *targets]
         environment = {**os.environ, "PYTHONPATH": str(self.path)}
         result = subprocess.run(
             command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=600
@@ -95,9 +95,9 @@ def project(finished, tmp_path) -> Project:
     [
         (
             "iunet/tables/data_statistics.py",
-            "rendered = Rendered(",
-            "rendered = [][0] or Rendered(",
-            "rendered = None or Rendered(",
+            "agreements = Counter(",
+            "agreements = [][0] or Counter(",
+            "agreements = None or Counter(",
             TABLE9,
         ),
         (

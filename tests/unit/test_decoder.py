@@ -130,8 +130,7 @@ def test_its_recipe_is_that_of_fine_tuning(request):
     config = yaml.safe_load((request.config.rootpath / "config" / "config.yaml").read_text())
 
     class Point:
-        network, seed, options = "mlp_vis", "1", ""
+        network, supernet, seed = "mlp_vis", "kappa1-scl", "1"
 
-    decoder = run_settings.decoder_settings(config, Point)
-    assert decoder == run_settings.finetune_settings(config, Point)
+    decoder = run_settings.finetune_settings(config, Point)
     assert FinetuneSettings(**decoder).learning_rate().epochs == 100

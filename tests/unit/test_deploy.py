@@ -22,11 +22,10 @@ from deployed import (
 from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
-from iunet.deploy.dense import dense_torch, reference_probabilities
 from iunet.deploy.export import export_model
-from iunet.deploy.folded import FoldedModel, fold, without_dead_units
+from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import read_model, write_model
-from iunet.deploy.report import dense_bytes, report_text, speedups
+from iunet.deploy.report import dense_bytes, dense_torch, report_text, speedups
 from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
@@ -36,8 +35,8 @@ from iunet.runs import paths
 NETWORKS = {"mlp_tab": TABULAR, "mlp_vis": VISION}
 
 
-def some_inputs(model: FoldedModel, rows: int = 20) -> np.ndarray:
-    return np.random.default_rng(2).normal(size=(rows, model.n_inputs)).astype(np.float32)
+def some_inputs(layers: list[Layer], rows: int = 20) -> np.ndarray:
+    return np.random.default_rng(2).normal(size=(rows, layers[0].n_inputs)).astype(np.float32)
 
 
 # ---- folding
@@ -48,9 +47,9 @@ def some_inputs(model: FoldedModel, rows: int = 20) -> np.ndarray:
 def test_folded_models_compute_the_same(network, density):
     model = random_model(NETWORKS[network], density=density)
     folded = fold(model)
-    smaller = replace(folded, layers=without_dead_units(folded.layers))
+    smaller = without_dead_units(folded)
     inputs = some_inputs(folded)
-    expected = reference_probabilities(model, inputs)
+    expected = model.probabilities(inputs)
     assert density < 1 or expected.std(axis=0).max() > 0.01  # not of a constant
     for form in (folded, smaller):
         np.testing.assert_allclose(dense_torch(form)(inputs), expected, atol=2e-6)
@@ -58,7 +57,7 @@ def test_folded_models_compute_the_same(network, density):
 
 def test_dead_units_go():
     folded = fold(random_model(TABULAR, density=1.0))
-    first, second, third, decoder = (layer.mask for layer in without_dead_units(folded.layers))
+    first, second, third, decoder = (layer.mask for layer in without_dead_units(folded))
     assert len(first) == 24 - 6 and len(second) == 24 - 6 and len(third) == 24 - 2
     assert second.shape[1] == len(first) and decoder.shape == (3, len(third))
 
@@ -66,7 +65,7 @@ def test_dead_units_go():
 def test_whole_members_without_a_mask():
     model = random_model(TABULAR, density=1.0)
     folded = fold(replace(model, masks={}, members=model.states()))
-    assert all(layer.mask.all() for layer in folded.layers)
+    assert all(layer.mask.all() for layer in folded)
 
 
 def test_networks_that_are_not_fully_connected_are_refused():
@@ -109,9 +108,9 @@ def test_the_file_is_small(network, tmp_path):
     members = [compress_weights(state, masks) for state in model.states()]
     model = replace(model, masks=masks, members=members)
     write_model(tmp_path / "model", model)
-    layers = fold(model).layers
-    assert dense_bytes(fold(model)) == 12 * sum(x.mask.size + len(x.mask) for x in layers)
-    assert (tmp_path / "model").stat().st_size <= dense_bytes(fold(model)) / 6
+    layers = fold(model)
+    assert dense_bytes(layers) == 12 * sum(x.mask.size + len(x.mask) for x in layers)
+    assert (tmp_path / "model").stat().st_size <= dense_bytes(layers) / 6
 
 
 # ---- export
@@ -219,7 +218,7 @@ def test_a_run_predicts_what_it_stored(results, path):
     assert model.classes == CLASSES and model.origin["dataset"] == "toy" and len(model.members) == 3
     stages = results.parent / "stages"
     valid = read_arrays(stages / "valid.safetensors")["numeric"]
-    predicted = reference_probabilities(model, valid).argmax(axis=1)
+    predicted = model.probabilities(valid).argmax(axis=1)
     folder = "finetune" if model.masks else "dense"
     stored = read_arrays(stages / folder / "predictions")["predicted"]
     np.testing.assert_array_equal(predicted, stored)

@@ -155,25 +155,6 @@ def test_a_column_of_numbers_can_be_categories(chosen):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "fragment"),
-    [
-        ({"categorical_features": ["romos"]}, "'romos', which X has not. Did you mean 'rooms'"),
-        ({"ratio": 0.5}, "'ratio' is 0.5, but must be a number at least 1"),
-        ({"structure": "units"}, "'structure' is 'units', but must be one of weight, unit"),
-        ({"width": 1.5}, "'width' is 1.5, but must be a whole number of at least 1"),
-        ({"class_weight": [1, 2]}, "'class_weight' is"),
-        ({"class_weight": np.array([1, 2])}, "'class_weight' is"),
-        ({"ratio": 1e9}, "leaves no weight"),
-        ({"device": "tpu"}, "'device' is 'tpu'"),
-    ],
-    ids=str,
-)
-def test_bad_parameters_are_refused_in_fit(parameters, fragment):
-    with pytest.raises(ValueError, match=fragment):
-        classifier(**parameters).fit(*table(40))
-
-
-@pytest.mark.parametrize(
     ("y", "fragment"),
     [
         (["a"] * 40, "only one class"),

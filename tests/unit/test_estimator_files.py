@@ -63,9 +63,7 @@ def test_load_gives_the_same_model(fitted, saved):
     assert loaded.classes_.dtype == fitted.classes_.dtype
 
 
-@pytest.mark.parametrize(
-    "labels", [[3, 10, 20], [0.0, 1.0, 2.0], ["b", "a", "ü"], [True, False, True]], ids=str
-)
+@pytest.mark.parametrize("labels", [[3, 10, 20], [0.0, 1.0, 2.0], ["b", "a", "ü"]], ids=str)
 def test_labels_come_back_as_they_were(tmp_path, labels):
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = IUNetClassifier(**TINY, random_state=0).fit(X, np.array(labels * 10))

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from iunet import IUNetClassifier
-from iunet.estimator.session import denormals_are_zero
+from iunet.estimator.stages import denormals_are_zero
 
 SMALL = {
     "width": 16,

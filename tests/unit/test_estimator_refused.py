@@ -87,8 +87,10 @@ def test_weights_of_any_range_can_be_trained_with():
     ("parameters", "fragment"),
     [
         ({"kappa": np.inf}, "'kappa' is inf, but must be finite"),
-        ({"supernet_lr": np.inf}, "'supernet_lr' is inf, but must be finite"),
-        ({"finetune_lr": -np.inf}, "'finetune_lr' is -inf, but must be finite"),
+        ({"ratio": 0.5}, "'ratio' is 0.5, but must be a number at least 1"),
+        ({"ratio": 1e9}, "leaves no weight"),
+        ({"width": 1.5}, "'width' is 1.5, but must be a whole number of at least 1"),
+        ({"class_weight": np.array([1, 2])}, "'class_weight' is"),
         ({"random_state": 2**64}, r"'random_state' is 18446744073709551616, but .* below 2\*\*64"),
         ({"random_state": -1}, "'random_state' is -1, but must be at least 0"),
         ({"device": "cud"}, r"one of auto, cpu, cuda\. Did you mean 'cuda'\?$"),

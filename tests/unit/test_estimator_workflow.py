@@ -171,7 +171,7 @@ def test_the_defaults_are_the_configs():
     assert recipe.cut == Cut(**settings.cut_settings(CONFIG, where))
     assert recipe.augment == settings.supernet_augment(CONFIG, where)
     options = settings.network_settings(CONFIG, "mlp_tab")["options"]
-    assert recipe.network | {"shrink": 1} == options
+    assert recipe.network == options
     model = IUNetClassifier()
     assert model.init == CONFIG["init"]
     assert model.max_categories == CONFIG["split"]["max_categories"]

@@ -21,7 +21,6 @@ from deployed import (
 
 from iunet.data.load import make_inputs
 from iunet.data.table import RawTable, clean_table
-from iunet.deploy.dense import reference_probabilities
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel
 from iunet.deploy.onnx import build_onnx, class_array, missing_text, write_onnx
@@ -31,13 +30,13 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 def run(model: PrunedModel, feed: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Labels and probabilities as onnxruntime computes them."""
-    built = build_onnx(fold(model)).SerializeToString()
+    built = build_onnx(model, fold(model)).SerializeToString()
     session = onnxruntime.InferenceSession(built, providers=["CPUExecutionProvider"])
     return session.run(None, feed)
 
 
 def same(model: PrunedModel, table: pa.Table) -> None:
-    expected = reference_probabilities(model, network_inputs(model.preprocessing, table))
+    expected = model.probabilities(network_inputs(model.preprocessing, table))
     labels, probabilities = run(model, onnx_inputs(model.preprocessing, table))
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
     np.testing.assert_array_equal(labels, class_array(model.classes)[expected.argmax(axis=1)])
@@ -97,7 +96,7 @@ def test_images():
     model = random_model(VISION, preprocessing)
     images = np.random.default_rng(0).integers(0, 256, (9, 3, 8, 8), dtype=np.uint8)
     inputs = make_inputs(preprocessing, torch.device("cpu")).prepare(torch.from_numpy(images))
-    expected = reference_probabilities(model, inputs.reshape(9, -1).numpy())
+    expected = model.probabilities(inputs.reshape(9, -1).numpy())
     labels, probabilities = run(model, {"images": images})
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
     np.testing.assert_array_equal(labels, np.array(CLASSES)[expected.argmax(axis=1)])
@@ -107,12 +106,12 @@ def test_names_and_bytes(tmp_path):
     """Columns may be called as we call our outputs and nodes; the file says how to use it."""
     table = awkward_table()
     model = model_for(fitted_on(table, 30))
-    built = build_onnx(fold(model))
+    built = build_onnx(model, fold(model))
     assert [output.name for output in built.graph.output] == ["label_", "probabilities"]
     said = {entry.key: json.loads(entry.value) for entry in built.metadata_props}
     assert said["missing_text"] == "(missing)" and said["classes"] == CLASSES
     for name in ("a", "b"):
-        write_onnx(tmp_path / name, build_onnx(fold(model)))
+        write_onnx(tmp_path / name, build_onnx(model, fold(model)))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

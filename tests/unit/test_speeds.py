@@ -1,9 +1,7 @@
-"""What estimates are made of: speeds that were measured, kernels of a step, sizes of subsets."""
+"""What estimates are made of: kernels of a step, sizes of subsets."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from iunet.data.load import Part, TrainingData, make_inputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.data.registry import read_registry
 from iunet.data.sizes import Data, data_size
-from iunet.errors import UserError
 from iunet.machine import resources, speeds
 from iunet.machine.resources import kernels
 from iunet.method.catalog import LASSO, OBJECTIVES, objective_entry
@@ -83,25 +80,12 @@ def test_a_small_network_costs_its_launches_on_a_gpu():
     small, deep = (
         network_entry("mlp_tab").size({"width": 8, "depth": depth}, data) for depth in (4, 9)
     )
-    epochs, start_s = resources.Epochs(100, 128), speeds.KNOWN["cuda"].start_s
+    epochs, start_s = resources.Epochs(100, 128), speeds.SPEEDS["cuda"].start_s
     costs = [
         resources.supernet_cost(data, size, epochs, OBJECTIVES[name], "cuda").seconds - start_s
         for size, name in ((small, "sup"), (deep, "sup"), (deep, "ilo"))
     ]
     assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
-
-
-def test_measured_speeds_take_the_place_of_known_ones(tmp_path, monkeypatch):
-    path = tmp_path / "speeds.json"
-    monkeypatch.setenv("IUNET_SPEEDS", str(path))
-    assert speeds.read_speeds() == speeds.KNOWN  # nothing was measured
-    measured = asdict(speeds.KNOWN["cpu"]) | {"linear": 1e12}
-    path.write_text(json.dumps({"speeds": {"cpu": measured}}))
-    assert speeds.read_speeds()["cpu"].linear == 1e12
-    assert speeds.read_speeds()["cuda"] == speeds.KNOWN["cuda"]
-    path.write_text(json.dumps({"speeds": {"cpu": {"linear": "fast"}}}))
-    with pytest.raises(UserError, match=r"speeds\.json is not what `make calibrate` writes"):
-        speeds.read_speeds()
 
 
 def test_subsets_of_a_mirror_count_with_their_own_size(tmp_path):

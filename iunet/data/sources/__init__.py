@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iunet.artifacts import explain_full_disk
-from iunet.data.registry import ONLINE, Dataset
+from iunet.data.registry import SOURCES, Dataset
 
 if TYPE_CHECKING:
     from iunet.data.images import RawImages
@@ -46,7 +46,7 @@ def source_settings(data: dict) -> SourceSettings:
 
 def effective_source(dataset: Dataset, mirror: str | None) -> str:
     """The registry's source, or the mirror in place of one that needs the network."""
-    return "mirror" if mirror and dataset.source in ONLINE else dataset.source
+    return "mirror" if mirror and SOURCES[dataset.source].online else dataset.source
 
 
 def fetch(
