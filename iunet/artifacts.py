@@ -212,7 +212,6 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metadata: Any) -> None:
     """Write named arrays as safetensors, with the metadata as JSON in the header."""
     import numpy as np
-    from safetensors.numpy import save_file
 
     # safetensors writes the memory as it lies: a transposed view would come back scrambled.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -222,10 +221,16 @@ def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metad
         "sha256": {name: _array_digest(array) for name, array in contiguous.items()},
         **_provenance,
     }
+    _save(path, contiguous, {**metadata, PROVENANCE: _sealed(said)})
+
+
+def _save(path: str | os.PathLike, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> None:
+    from safetensors.numpy import save_file
+
     with atomic_path(path) as temporary:
         # One entry only: safetensors writes several in random order, and files would differ.
-        header = {"iunet": json.dumps({**metadata, PROVENANCE: _sealed(said)}, sort_keys=True)}
-        save_file(contiguous, temporary, metadata=header)
+        text = json.dumps(header, sort_keys=True)
+        save_file(arrays, temporary, metadata={"iunet": text})
 
 
 def read_arrays(path: str | os.PathLike, *names: str) -> dict[str, np.ndarray]:
@@ -321,3 +326,16 @@ def sha256(path: str | os.PathLike) -> str:
 
 
 READERS = {".json": _json_provenance, ".safetensors": _arrays_provenance}
+
+
+def give_identity(path: str | os.PathLike, identity: Identity) -> None:
+    """Let an artifact say that it is this job's; content, checksums and versions stay."""
+    said = read_provenance(path)
+    kept = {key: said[key] for key in ("file", "content", "sha256", "files", "code") if key in said}
+    if Path(path).suffix == ".json":
+        content = _load_json(Path(path))
+        content[PROVENANCE] = _sealed(kept | identity)
+        write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    else:
+        arrays, metadata = read_arrays_and_metadata(path)
+        _save(path, arrays, metadata | {PROVENANCE: _sealed(kept | identity)})

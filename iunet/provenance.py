@@ -70,7 +70,7 @@ def refuse_foreign(path: str | Path, expected: Identity, found: Any) -> None:
 
 def _differences(expected: Identity, found: Identity) -> Iterable[str]:
     for key in ("rule", "wildcards", "settings"):
-        wanted, there = _flat({key: expected.get(key)}), _flat({key: found.get(key)})
+        wanted, there = flat({key: expected.get(key)}), flat({key: found.get(key)})
         for name in sorted({*wanted, *there}):
             if wanted.get(name) != there.get(name):
                 label = name.removeprefix("wildcards.").removeprefix("settings.")
@@ -79,10 +79,11 @@ def _differences(expected: Identity, found: Identity) -> Iterable[str]:
                 )
 
 
-def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+def flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested settings as one dictionary, with keys such as `wildcards.seed`."""
     if not isinstance(value, dict):
         return {prefix: value}
-    parts = (_flat(v, f"{prefix}.{k}" if prefix else str(k)) for k, v in value.items())
+    parts = (flat(v, f"{prefix}.{k}" if prefix else str(k)) for k, v in value.items())
     return {name: entry for part in parts for name, entry in part.items()}
 
 

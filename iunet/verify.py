@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from iunet.artifacts import READERS, read_provenance
+from iunet.artifacts import READERS, give_identity, read_provenance
 from iunet.errors import UserError
-from iunet.provenance import refuse_foreign
+from iunet.provenance import flat, refuse_foreign
 from iunet.runs.lineage import Lineage
 
 FOLDERS = ("data", "splits", "runs", "tables", "figures")
@@ -22,15 +23,20 @@ RECORDS = Path(".snakemake/metadata")
 
 def foreign_files(lineage: Lineage, folder: str | Path) -> Iterator[str]:
     """What is wrong with each file that the config would not make; one paragraph for each."""
+    for path in artifacts_in(folder):
+        try:
+            if made := lineage.maker(path.as_posix()):
+                refuse_foreign(path, made.identity, read_provenance(path))
+        except UserError as error:
+            yield str(error)
+
+
+def artifacts_in(folder: str | Path) -> Iterator[Path]:
+    """Every file of a folder of results that carries its provenance."""
     for part in FOLDERS:
         for path in sorted((Path(folder) / part).rglob("*")):
-            if path.suffix not in READERS or not path.is_file():
-                continue
-            try:
-                if made := lineage.maker(path.as_posix()):
-                    refuse_foreign(path, made.identity, read_provenance(path))
-            except UserError as error:
-                yield str(error)
+            if path.suffix in READERS and path.is_file():
+                yield path
 
 
 def refuse_copied(lineage: Lineage) -> None:
@@ -39,10 +45,33 @@ def refuse_copied(lineage: Lineage) -> None:
         return
     if problems := list(foreign_files(lineage, lineage.bench.root)):
         named = [problem for problem in problems if "expected" in problem]  # a setting of its own
+        root = lineage.bench.root
         raise UserError(
-            f"{(named or problems)[0]} (Snakemake has no record of it, so it was copied here. `iunet verify "
-            f"{lineage.bench.root}` names every such file; docs/reruns.md says how to accept them.)"
+            f"{(named or problems)[0]} (Snakemake has no record of it, so it was copied here. "
+            f"`iunet verify {root}` names every such file; docs/reruns.md says how to accept them.)"
         )
+
+
+def adopt(lineage: Lineage, folder: str | Path) -> int:
+    """Give artifacts of older versions the ids of today, if their settings are the config's.
+
+    Ids of artifacts depend on how lineage is described. Published reports outlive that.
+    """
+    adopted = 0
+    for path in artifacts_in(folder):
+        made, said = lineage.maker(path.as_posix()), read_provenance(path)
+        if made and said and said["id"] != made.id and _same_settings(said, made.identity):
+            give_identity(path, made.identity)
+            adopted += 1
+    return adopted
+
+
+def _same_settings(said: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Equal where both say something: an older version may name what is off, or not know it."""
+    if (said.get("rule"), said.get("wildcards")) != (wanted["rule"], wanted["wildcards"]):
+        return False
+    then, now = flat(said["settings"]), flat(wanted["settings"])
+    return all(now.get(key, value) == value for key, value in then.items())
 
 
 def verify(folder: str, overlays: list[str], changes: list[str]) -> list[str]:

@@ -283,7 +283,8 @@ def setting_by(wildcard: str, function: Callable[[settings.Config, str], Any]) -
 
 def registry_row(lineage: Lineage, point: Point) -> dict[str, Any]:
     """The registry row as plain values: another row is another data set, and is fetched anew."""
-    return lineage.bench.registry[point.dataset].row()
+    row = lineage.bench.registry[point.dataset].row()
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
 
 
 def source(lineage: Lineage, point: Point) -> str:

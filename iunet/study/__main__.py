@@ -43,6 +43,7 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
             raise UserError(f"The study has no part '{part}'. Its parts are: {', '.join(known)}.")
     if ARCHIVE.exists() and not arguments.afresh:
         new = unpack(ARCHIVE, PROJECT / config["results"])
+        adopt_reports(arguments, config["results"])
         print(f"==> {new} reports of finished runs from {ARCHIVE}")
     failed = []
     for part in arguments.parts or known:
@@ -59,6 +60,20 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
     if failed:
         print(f"==> not finished: {', '.join(failed)}; the same command goes on with them")
     return 1 if failed else 0
+
+
+def adopt_reports(arguments: argparse.Namespace, results: str, partial: bool = False) -> None:
+    """Reports of older versions count as finished runs, if their settings are the study's."""
+    from iunet.figures.catalog import declared_figures
+    from iunet.runs.validate import validate
+    from iunet.shown import Shown, whole_lineage
+    from iunet.tables.catalog import declared_tables
+    from iunet.verify import adopt
+
+    config = read_config() | {"results": results, "partial": partial}
+    config["data"]["mirror"] = arguments.mirror
+    bench = validate(config, declared_tables() | declared_figures())
+    adopt(whole_lineage(Shown(bench)), PROJECT / results)
 
 
 def unfinished(config: dict[str, Any], part: str) -> list[str]:
@@ -88,6 +103,7 @@ def snakemake(
     """Run the workflow; of a `view` of finished reports only make what is shown."""
     changes = [f"data={{mirror: {arguments.mirror}}}"] if arguments.mirror else []
     command = [Path(sys.executable).parent / "snakemake", "--cores", str(arguments.cores)]
+    command += ["--max-jobs-per-timespan", "1000/10s"]  # docs/runs.md, "Many jobs on one machine"
     if view:
         # Whatever code has made them since: tables say so, nothing is trained.
         changes += ["partial=true", f"results={view.relative_to(PROJECT)}"]
@@ -111,6 +127,7 @@ def main() -> int:
     if arguments.command == "publish":
         view, old = published_view(ARCHIVE, PROJECT / config["results"])
         print(f"==> {old} reports stay as they are published, though they were made again")
+        adopt_reports(arguments, str(view.relative_to(PROJECT)), partial=True)
         if status := snakemake(arguments, [OVERLAY], view=view):
             return status
         size_results = PROJECT / read_config(OVERLAY, SIZE_OVERLAY)["results"]
