@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-# Modules and packages without influence on any number. tests/rules/test_reruns.py watches that
+# Modules and packages without influence on any number. tests/rules/test_lineage.py watches that
 # every other module that a script can reach is among the parameters of its rule.
 PLUMBING = (
     "iunet",  # the package's own file
