@@ -19,8 +19,8 @@ from pathlib import Path
 import yaml
 from snakemake.utils import update_config
 
+from iunet.results.runs_csv import read_records
 from iunet.runs.settings import network_kind
-from iunet.study.rows import YES, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 EPOCHS = ("epochs", "max_epochs", "first_cycle_epochs", "max_rounds", "max_rounds_dart")
@@ -48,12 +48,12 @@ def validation_scores(results: Path) -> dict[str, float]:
     Of a method with several ratios it is the score of the chosen one, which tables show.
     """
     networks: dict[str, list[dict]] = defaultdict(list)
-    for row in read_rows(results / "runs.csv"):
+    for row in read_records(results / "runs.csv"):
         networks[f"{row['dataset']}/{row['network']}/{row['method']}"].append(row)
     scores = {}
     for name, rows in networks.items():
-        pruned = [row for row in rows if row["chosen"]]
-        shown = [row for row in pruned if row["chosen"] == YES] if pruned else rows
+        pruned = [row for row in rows if row["chosen"] is not None]
+        shown = [row for row in pruned if row["chosen"]] if pruned else rows
         tuned = shown[0]["stage"] == "tuned"
         image = not tuned and network_kind(shown[0]["network"]) == "vision"
         metric = "valid_accuracy" if image else "valid_balanced_accuracy"

@@ -14,9 +14,9 @@ from collections import defaultdict
 from math import nan, sqrt
 from statistics import fmean, variance
 
+from iunet.results.runs_csv import read_records
 from iunet.runs.settings import network_kind
-from iunet.study.answers import SCORE
-from iunet.study.rows import read_rows
+from iunet.tables.questions import SCORE
 
 RUN = ("dataset", "network", "supernet", "cut", "seed")  # methods may share one
 
@@ -29,7 +29,7 @@ def main() -> None:
     one, other = (
         {
             tuple(row[key] for key in RUN): row
-            for row in read_rows(path)
+            for row in read_records(path)
             if row["processor"] and not row["failed"]
         }
         for path in (arguments.one, arguments.other)

@@ -30,7 +30,7 @@ def csv_value(value: Any) -> Any:
 def csv_text(rows: list[dict[str, Any]], fields: list[str] | None = None) -> str:
     """Rows that share their keys as CSV, in full precision; `fields` if there may be no row."""
     text = io.StringIO()
-    names = fields or (list(rows[0]) if rows else [])
+    names = list(rows[0]) if rows else fields or []
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([csv_value(name) for name in names])
     writer.writerows([csv_value(row[name]) for name in names] for row in rows)

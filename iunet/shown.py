@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 from iunet.figures.catalog import figure_module, figure_request, figure_titles
 from iunet.paper import paper_digest
 from iunet.provenance import digest
-from iunet.results.request import files, request_digest
+from iunet.results.request import every_run, files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Lineage, Stage, made_from
 from iunet.runs.validate import shown_on_page
-from iunet.study.requests import files_of_rows, row_requests
-from iunet.tables.about import about_cells
-from iunet.tables.catalog import table_ask, table_module, table_names
+from iunet.tables.catalog import table_digest, table_module, table_names, table_request
 
 SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts"
 
@@ -36,24 +33,15 @@ class Shown:
             name: self.figures[name]
             for name in shown_on_page(bench.config, "figures", self.figures)
         }
-        self.table = cache(lambda name: table_ask(bench, name))
+        self.table_files = cache(lambda name: files(bench, table_request(bench, name)))
         self.figure = cache(lambda name: figure_request(bench, name))
 
     def figure_files(self, figure: str) -> list[str]:
         return files(self.bench, self.figure(figure))
 
-    def splits(self, table: str) -> list[str]:
-        """The splits of a table's data sets, which say whether a set is a subset."""
-        bench = self.bench
-        names = dict.fromkeys(cell.dataset for cell in self.table(table).cells)
-        splits = [
-            bench.path(paths.SPLIT_REPORT, dataset=n) for n in names if n not in bench.unavailable
-        ]
-        return [path for path in splits if bench.exists(path)]
-
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        return row_requests(self.bench)
+    def rows_files(self) -> list[str]:
+        return files(self.bench, every_run(self.bench))
 
     def results(self, stem: str) -> list[str]:
         """Of every run: its evaluations, or the choices, also of methods that no table shows."""
@@ -71,10 +59,9 @@ class Shown:
         """What the rules of the aggregate stage stand on."""
         return {
             "table": made_from(
-                lambda point: [*self.table(point.table).inputs(), *self.splits(point.table)],
+                lambda point: self.table_files(point.table),
                 {
-                    "asked": lambda point: self.table(point.table).digest(),
-                    "about": lambda point: about_cells(self.bench, self.table(point.table).cells),
+                    "asked": lambda point: table_digest(self.bench, point.table),
                     "paper": lambda point: paper_digest(),
                 },
                 lambda point: table_module(point.table).__name__,
@@ -85,7 +72,8 @@ class Shown:
                 lambda point: figure_module(point.figure),
             ),
             "rows": made_from(
-                lambda point: files_of_rows(self.rows), {"asked": lambda point: digest(self.rows)}
+                lambda point: self.rows_files,
+                {"asked": lambda point: request_digest(self.bench, every_run(self.bench))},
             ),
             "page": made_from(
                 lambda point: [

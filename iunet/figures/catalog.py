@@ -40,7 +40,7 @@ def _figure4(bench: Benchmark, name: str) -> Request:
 def _densities(bench: Benchmark, name: str) -> Request:
     """Masks of the table of laziness."""
     cells = [cell for cell in bench.cells_of("tables.laziness") if cell.method.cuts]
-    return Request(cells, masks=True)
+    return Request(cells, masks=cells)
 
 
 def _critical_difference(bench: Benchmark, name: str) -> Request:
@@ -154,6 +154,6 @@ def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | Non
     dataset = name.removeprefix(TUNING)
     cells = [c for c in bench.all_cells if c.dataset == dataset and c.method.tuned]
     found: dict[str, tuple[str, str, str | None]] = {}
-    for cell, _, path, missing in studies(bench, Request(cells)):
+    for cell, _, path, missing in studies(bench, Request(trials=cells)):
         found.setdefault(cell.method.name, (cell.method.name, path, missing))
     return list(found.values())

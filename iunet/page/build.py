@@ -36,8 +36,16 @@ from iunet.page.tables import (
     missing_reason,
     table_view,
 )
-from iunet.tables.ask import BEYOND, CLAIMS, EVIDENCE, OWN, PAPER, SEARCHES
-from iunet.tables.catalog import TABLES, table_module
+from iunet.tables.catalog import (
+    BEYOND,
+    CLAIMS,
+    EVIDENCE,
+    OWN,
+    PAPER,
+    SEARCHES,
+    TABLES,
+    table_group,
+)
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     PAPER: ("Tables of the paper", "paper-tables"),
@@ -100,7 +108,7 @@ def make_page(
     config = run["config"]
     documents = {document["id"]: document for document in map(read_json, tables)}
     claims, evidence = (
-        next((documents.pop(n) for n in list(documents) if group == table_module(n).GROUP), None)
+        next((documents.pop(n) for n in list(documents) if group == table_group(n)), None)
         for group in (CLAIMS, EVIDENCE)
     )
     paper_config = yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
@@ -218,7 +226,7 @@ def grouped(tables: list[Document]) -> list[dict[str, Any]]:
         for name, (title, anchor) in GROUPS.items()
     }
     for document in tables:
-        groups[table_module(document["id"]).GROUP]["tables"].append(table_view(document))
+        groups[table_group(document["id"])]["tables"].append(table_view(document))
     return [group for group in groups.values() if group["tables"]]
 
 

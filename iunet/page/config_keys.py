@@ -1,6 +1,6 @@
 """config/README.md: every key of the config, with the paper's value and what it says.
 
-Made from the schema, whose keys all have a description, and from config/config.yaml:
+Made from the schema, where every key has a description, and from config/config.yaml:
 
     python -m iunet.page.config_keys config/README.md
 """

@@ -17,7 +17,7 @@ SCALED = {  # what a reader calls it: its key in the config
     "epochs of the first cycle on tables": "train.finetune_tabular.first_cycle_epochs",
     "learning rate of supernets": "train.supernet.optimiser.lr",
 }
-COUNTED = {  # likewise, of lists
+COUNTED = {  # the same for lists, by their lengths
     "seeds": "seeds",
     "image sets": "datasets.vision",
     "tables": "datasets.tabular",

@@ -24,7 +24,7 @@ BOOLEANS = ("chosen", "disconnected", "own_mask")
 # Beyond the columns of runs.csv. κ, λ, α and the supernet's epochs follow from the names.
 SETTINGS = ("kappa", "objective", "l1", "lambda", "alpha", "epochs")
 FRAME = [*COLUMNS, "mask_overlap", *SETTINGS, "study", "missing"]
-FRAME_TEXTS = (*TEXTS, "objective", "study", "missing")
+FRAME_TEXTS = (*TEXTS, "objective", "study", "missing", "kind", "source")
 LAYERS = [*KEY, "layer", "weight", "shape", "kept", "density", "units", "dead_units"]
 DATASET = [
     *("dataset", "kind", "missing", "n_rows", "n_train", "n_valid", "n_test", "n_classes"),
@@ -56,23 +56,27 @@ def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = No
     """
     import pandas as pd
 
-    found = records(bench, request, runs_csv)
-    datasets = _dataset_records(bench, request, found if runs_csv else None)
-    trials = _trial_records(bench, request) if request.trials else []
+    rows = None if runs_csv is None else read_records(runs_csv)
+    found = records(bench, request, rows)
+    datasets = _dataset_records(bench, request, rows)
+    trials = _trial_records(bench, request)
     return Results(
         runs_frame(found, bench.config),
         layers_frame(found),
-        pd.DataFrame(datasets, columns=DATASET),
+        typed(pd.DataFrame(datasets, columns=DATASET)),
         pd.DataFrame(trials),
     )
 
 
-def records(bench: Benchmark, request: Request, runs_csv: str | Path | None = None) -> list[Record]:
-    """A record for every run that is asked for; of a missing one, where it belongs and why."""
+def records(bench: Benchmark, request: Request, rows: list[Record] | None = None) -> list[Record]:
+    """A record for every run that is asked for; of a missing one, where it belongs and why.
+
+    From the reports, or from the rows of a runs.csv.
+    """
     asked = asked_runs(bench, request)
     _refuse_repeated(asked)
-    if runs_csv is not None:
-        return _records_of_csv(asked, read_records(runs_csv), bench)
+    if rows is not None:
+        return _records_of_csv(asked, rows)
     candidates: dict[tuple, set[tuple[str, str]]] = {}
     for run in asked:
         candidates.setdefault(run.key[:3], set()).add((run.supernet, run.cut or ""))
@@ -103,7 +107,7 @@ def _record(run: AskedRun) -> Record:
     return {key: getattr(run, key) for key in keys} | {"ratio": ratio}
 
 
-def _records_of_csv(asked: list[AskedRun], rows: list[Record], bench: Benchmark) -> list[Record]:
+def _records_of_csv(asked: list[AskedRun], rows: list[Record]) -> list[Record]:
     known = {tuple(row[key] for key in KEY): row for row in rows}
     masks = {_mask_key(row): row for row in rows if row["layer_weight"]}
     found = []

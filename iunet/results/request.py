@@ -22,17 +22,17 @@ class Request:
     """What a table, a figure or runs.csv is made of."""
 
     cells: list[Cell] = field(default_factory=list)
-    supernets: list[Cell] = field(
-        default_factory=list
-    )  # of which the unpruned network is asked for
-    masks: bool = False  # the layers of masks
-    times: bool = False  # what training and tuning took
-    trials: bool = False  # every trial of the studies
+    # Those of the cells that more is asked for than scores and choices:
+    supernets: list[Cell] = field(default_factory=list)  # the unpruned networks, too
+    masks: list[Cell] = field(default_factory=list)  # the layers of the masks
+    times: list[Cell] = field(default_factory=list)  # what training and tuning took
+    trials: list[Cell] = field(default_factory=list)  # every trial of the studies
     datasets: list[str] = field(default_factory=list)  # beyond those of the cells
     artifacts: list[str] = field(default_factory=list)  # files that the reader opens itself
 
     def dataset_names(self) -> list[str]:
-        return list(dict.fromkeys([*(cell.dataset for cell in self.cells), *self.datasets]))
+        cells = [*self.cells, *self.trials]
+        return list(dict.fromkeys([*(cell.dataset for cell in cells), *self.datasets]))
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,23 @@ def every_run(bench: Benchmark) -> Request:
     """All that runs.csv tells."""
     shown = [key for key in WITH_SUPERNETS if key in bench.entries()]
     supernets = list(dict.fromkeys(cell for key in shown for cell in bench.cells_of(key)))
-    return Request(bench.cells, supernets, masks=True, times=True)
+    return Request(bench.cells, supernets, masks=bench.cells, times=bench.cells)
 
 
 def asked_runs(bench: Benchmark, request: Request) -> list[AskedRun]:
     """Every network of every cell and seed: all candidates, chosen or not."""
-    shown = set(request.supernets)
+    supernets, masks, times = set(request.supernets), set(request.masks), set(request.times)
     found = []
     for cell in dict.fromkeys(request.cells):
         for seed in bench.seeds:
             evaluations = bench.evaluations(cell, seed)
-            if cell in shown and cell.method.cuts:
+            if cell in supernets and cell.method.cuts:
                 evaluations = _supernet_evaluations(bench, cell, seed) | evaluations
             for name, evaluation in evaluations.items():
-                found.append(_asked_run(bench, cell, seed, name, evaluation, request))
+                files = {"evaluation": evaluation, **_choice(bench, cell, name)}
+                files |= _mask(bench, cell, seed, name) if cell in masks else {}
+                files |= _trained(bench, cell, seed, name) if cell in times else {}
+                found.append(_asked_run(bench, cell, seed, name, files))
     return found
 
 
@@ -83,17 +86,19 @@ def files(bench: Benchmark, request: Request) -> list[str]:
     """Every file that `iunet.results.collect` reads for a request, once."""
     found = dict.fromkeys(f for run in asked_runs(bench, request) for f in run.files.values())
     found |= dict.fromkeys(split_reports(bench, request.dataset_names()).values())
-    if request.trials:
-        found |= dict.fromkeys(f for *_, f, missing in studies(bench, request) if not missing)
+    found |= dict.fromkeys(f for *_, f, missing in studies(bench, request) if not missing)
     return [*found, *(path for path in request.artifacts if path not in found)]
 
 
 def request_digest(bench: Benchmark, request: Request) -> str:
     """A fingerprint of what is asked for, and of what is missing."""
     runs = [[*run.key, run.missing] for run in asked_runs(bench, request)]
-    extras = [request.masks, request.times, request.trials, request.artifacts]
+    parts = (request.masks, request.times, request.trials)
+    extras = [[[cell.dataset, cell.method.name] for cell in part] for part in parts]
     splits = split_reports(bench, request.dataset_names())
-    return digest(runs, extras, [[n, n in splits] for n in request.dataset_names()])
+    return digest(
+        runs, extras, request.artifacts, [[n, n in splits] for n in request.dataset_names()]
+    )
 
 
 def split_reports(bench: Benchmark, datasets: list[str]) -> dict[str, str]:
@@ -109,7 +114,7 @@ def split_reports(bench: Benchmark, datasets: list[str]) -> dict[str, str]:
 def studies(bench: Benchmark, request: Request) -> list[tuple[Cell, str, str, str | None]]:
     """Of every study: its cell, its name, the file of its trials, and why it is missing."""
     found = {}
-    for cell in request.cells:
+    for cell in request.trials:
         for seed in bench.seeds if cell.method.tuned else ():
             path = bench.study(cell, seed, paths.STUDY_TRIALS)
             name = study_folder(bench.config, seed)
@@ -126,16 +131,13 @@ def _supernet_evaluations(bench: Benchmark, cell: Cell, seed: int) -> dict[str, 
 
 
 def _asked_run(
-    bench: Benchmark, cell: Cell, seed: int, name: str, evaluation: str, request: Request
+    bench: Benchmark, cell: Cell, seed: int, name: str, files: dict[str, str]
 ) -> AskedRun:
     method = cell.method
     supernet, _, cut = name.partition("/")
     unpruned = bool(method.cuts) and not cut
-    missing = bench.impossible(cell) or (None if bench.exists(evaluation) else NOT_FINISHED)
-    found = {"evaluation": evaluation}
-    if cut:
-        found["choice"] = bench.choice(cell)
-    found |= _reports(bench, cell, seed, supernet, cut, request)
+    there = {kind: path for kind, path in files.items() if bench.exists(path)}
+    missing = bench.impossible(cell) or (None if "evaluation" in there else NOT_FINISHED)
     return AskedRun(
         cell.dataset,
         method.network,
@@ -145,32 +147,39 @@ def _asked_run(
         supernet,
         cut or None,
         study_folder(bench.config, seed) if method.tuned else None,
-        {} if missing else {kind: path for kind, path in found.items() if bench.exists(path)},
+        {} if missing else there,
         missing,
     )
 
 
-def _reports(
-    bench: Benchmark, cell: Cell, seed: int, supernet: str, cut: str, request: Request
-) -> dict[str, str]:
-    """The report of a mask, and those of what was trained, as far as the request wants them."""
+def _choice(bench: Benchmark, cell: Cell, name: str) -> dict[str, str]:
+    return {"choice": bench.choice(cell)} if "/" in name else {}
+
+
+def _mask(bench: Benchmark, cell: Cell, seed: int, name: str) -> dict[str, str]:
+    supernet, _, cut = name.partition("/")
+    place = {"dataset": cell.dataset, "network": cell.method.network, "seed": seed}
+    template = paths.MASK_REPORT
+    return {"mask": bench.subnetwork(template, **place, supernet=supernet, cut=cut)} if cut else {}
+
+
+def _trained(bench: Benchmark, cell: Cell, seed: int, name: str) -> dict[str, str]:
+    """The reports of all that was trained for a network."""
     method = cell.method
     if method.tuned:
         learner = {"dataset": cell.dataset, "learner": method.network, "seed": seed}
-        refit, study = bench.path(paths.TUNED_REPORT, **learner), bench.study(cell, seed)
-        return {"refit": refit, "study": study} if request.times else {}
+        return {
+            "refit": bench.path(paths.TUNED_REPORT, **learner),
+            "study": bench.study(cell, seed),
+        }
+    supernet, _, cut = name.partition("/")
     place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
     if method.stage == "dense":
-        path = bench.path(paths.DENSE_REPORT, **place, dense=supernet)
-        return {"finetune": path} if request.times else {}
+        return {"finetune": bench.path(paths.DENSE_REPORT, **place, dense=supernet)}
     place["supernet"] = supernet
-    found = {}
-    if cut and request.masks:
-        found["mask"] = bench.subnetwork(paths.MASK_REPORT, **place, cut=cut)
-    if request.times:
-        found["supernet"] = bench.path(paths.SUPERNET_REPORT, **place)
-        if cut:
-            found["finetune"] = bench.subnetwork(paths.SUBNETWORK_REPORT, **place, cut=cut)
-        elif not trains_decoder(supernet):
-            found["decoder"] = bench.path(paths.SUPERNET_DECODER_REPORT, **place)
+    found = {"supernet": bench.path(paths.SUPERNET_REPORT, **place)}
+    if cut:
+        found["finetune"] = bench.subnetwork(paths.SUBNETWORK_REPORT, **place, cut=cut)
+    elif not trains_decoder(supernet):
+        found["decoder"] = bench.path(paths.SUPERNET_DECODER_REPORT, **place)
     return found

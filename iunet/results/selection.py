@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError
 from iunet.results.collect import runs_frame
 from iunet.results.reports import MEASURED, REDO, TRANSFORMS
-from iunet.runs.entries import NOT_FINISHED, Cell
+from iunet.results.runs_csv import KEY
+from iunet.runs.entries import NOT_FINISHED
 from iunet.runs.names import CutName
 from iunet.runs.settings import trains_decoder
 
@@ -19,11 +21,13 @@ RUN = [*METHOD, "seed"]
 TRAINED = "_trained"  # ends the `method` of rows on trained networks
 
 
-def of_cells(frame: pd.DataFrame, cells: list[Cell]) -> pd.DataFrame:
-    """The rows of some cells, in the order of the cells."""
-    places = {(c.dataset, c.method.network, c.method.name): i for i, c in enumerate(cells)}
-    place = frame[METHOD].apply(tuple, axis=1).map(places) if len(frame) else frame["seed"]
-    return frame[place.notna()].loc[place.dropna().sort_values(kind="stable").index]
+def of_methods(frame: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFrame:
+    """The rows of some (data set, network, method), in the order of these."""
+    places = {tuple(key): place for place, key in enumerate(keys)}
+    own = zip(*(frame[column] for column in METHOD), strict=True)
+    place = [places.get(key, -1) for key in own]
+    ordered = frame.assign(_place=place).sort_values("_place", kind="stable")
+    return ordered[ordered["_place"] >= 0].drop(columns="_place")
 
 
 def of_subnetworks(runs: pd.DataFrame) -> pd.DataFrame:
@@ -40,82 +44,104 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
     the ratios of that one use its choice: masks that differ in their score, structure or positions
     are compared at one ratio. Where nothing was chosen, the row says why.
     """
-    parts = dict(iter(runs.groupby(METHOD, sort=False)))
-    ratios = {key: _ratios(part) for key, part in parts.items()}
-    rows, gone = [], []
-    for key, part in parts.items():
-        candidates = part[part["cut"].notna()]
-        if candidates.empty:
-            rows += list(part.index)
-            continue
-        leader = (*key[:2], choice_of)
-        leader = leader if ratios.get(leader) == ratios[key] else key
-        for _, seed_part in candidates.groupby("seed", sort=False):
-            found, reason = _picked(seed_part, parts[leader], own=leader == key)
-            # Of what has no network, the first candidate's row lends its place.
-            rows.append(seed_part.index[0] if found is None else found)
-            if reason:
-                gone.append({**seed_part.iloc[0][RUN], "stage": "subnetwork", **_nowhere(reason)})
-                rows[-1] = -len(gone)
-    return _with_blank_rows(runs, rows, gone)
-
-
-def _nowhere(reason: dict[str, str]) -> dict[str, Any]:
-    return {"supernet": None, "cut": None, "failed": None, "missing": None} | reason
-
-
-def _with_blank_rows(
-    runs: pd.DataFrame, rows: list[Any], gone: list[dict[str, Any]]
-) -> pd.DataFrame:
-    """The rows of these labels; −1, −2, … are the first, second, … of the blank ones."""
     import pandas as pd
 
-    if not gone:
-        return runs.loc[rows]
-    blank = runs_frame(gone).reindex(columns=runs.columns)
-    blank.index = [-1 - i for i in range(len(gone))]
-    return pd.concat([runs, blank]).loc[rows].reset_index(drop=True)
+    methods = _candidates(runs)
+    ratios = {key: frozenset(row["ratio"] for row in part) for key, part in methods.items()}
+    places, blank = [], []
+    for key, part in methods.items():
+        leader = (*key[:2], choice_of)
+        leader = leader if ratios.get(leader) == ratios[key] else key
+        seeds: dict[int, list[Row]] = {}
+        for row in part:
+            seeds.setdefault(row["seed"], []).append(row)
+        for seed, rows in seeds.items():
+            place, reason = _picked(rows, methods[leader], own=leader == key)
+            if reason:  # a row without a network, behind all others
+                place = len(runs) + len(blank)
+                head = dict(zip(RUN, (*key, seed), strict=True))
+                nowhere = {"supernet": None, "cut": None, "failed": None, "missing": None}
+                blank.append(head | {"stage": rows[0]["stage"]} | nowhere | reason)
+            places.append(place)
+    if blank:
+        runs = pd.concat([runs, runs_frame(blank).reindex(columns=runs.columns)])
+    return runs.iloc[places].reset_index(drop=True)
 
 
-def _ratios(part: pd.DataFrame) -> frozenset:
-    return frozenset(CutName.parse(cut).ratio for cut in part["cut"].dropna().unique())
+Row = dict[str, Any]  # what decides of a run whether it is shown
 
 
-def _picked(
-    candidates: pd.DataFrame, chooser: pd.DataFrame, own: bool
-) -> tuple[Any, dict[str, str] | None]:
-    """The label of the row that a choice means for one seed, or why there is none."""
-    if candidates["missing"].notna().any():
-        return None, {"missing": candidates["missing"].dropna().iloc[0]}
-    among = chooser[chooser["cut"].notna()]
-    chosen = among[among["chosen"].fillna(False)]
-    if chosen.empty:
-        if among["chosen"].isna().any():
-            return None, {"missing": NOT_FINISHED}
-        return None, {"failed": _failure(among)}
-    if own:
-        pair = chosen.iloc[0][["supernet", "cut"]]
-        found = candidates[(candidates[["supernet", "cut"]] == pair).all(axis=1)]
-    else:
-        ratio = CutName.parse(chosen.iloc[0]["cut"]).ratio
-        found = candidates[[CutName.parse(cut).ratio == ratio for cut in candidates["cut"]]]
+def _candidates(runs: pd.DataFrame) -> dict[tuple, list[Row]]:
+    """The runs of each method; of one with cuts, without the supernets beside them."""
+    columns = [*METHOD, "seed", "stage", "supernet", "cut", "missing", "failed"]
+    found: dict[tuple, list[Row]] = {}
+    for place, values in enumerate(zip(*(runs[column] for column in columns), strict=True)):
+        row = dict(zip(columns, values, strict=True)) | {"place": place}
+        row["ratio"] = CutName.parse(row["cut"]).ratio if row["cut"] else None
+        found.setdefault(values[:3], []).append(row)
+    chosen = [*runs["chosen"].astype(object).where(runs["chosen"].notna(), None)]
+    for key, part in found.items():
+        for row in part:
+            row["chosen"] = chosen[row["place"]]
+        found[key] = [row for row in part if row["cut"]] or part
+    return found
+
+
+def _picked(rows: list[Row], chooser: list[Row], own: bool) -> tuple[int, dict[str, str] | None]:
+    """The place of the row that a choice means for one seed, or why there is none."""
+    if not rows[0]["cut"]:
+        return rows[0]["place"], None
+    if reasons := [row["missing"] for row in rows if row["missing"]]:
+        return -1, {"missing": reasons[0]}
+    chosen = next((row for row in chooser if row["chosen"]), None)
+    if chosen is None:
+        if any(row["chosen"] is None for row in chooser):
+            return -1, {"missing": NOT_FINISHED}
+        return -1, {"failed": _failure(chooser)}
+    alike = ("supernet", "cut") if own else ("ratio",)
+    found = [row for row in rows if all(row[key] == chosen[key] for key in alike)]
     if len(found) != 1:
-        run = ", ".join(map(str, candidates.iloc[0][RUN]))
+        run = ", ".join(str(rows[0][key]) for key in RUN)
         raise UserError(f"The choice means {len(found)} networks of one seed ({run}). {REDO}")
-    return found.index[0], None
+    return found[0]["place"], None
 
 
-def _failure(candidates: pd.DataFrame) -> str:
+def _failure(candidates: list[Row]) -> str:
     """Why nothing was chosen: the reason, if all candidates share one."""
-    reasons: dict[str, None] = {}
-    for _, part in candidates.groupby(["supernet", "cut"], sort=False):
-        failed = part[part["failed"].notna()]
-        texts = [f"{f} (seed {s})" for f, s in zip(failed["failed"], failed["seed"], strict=True)]
-        if texts:
-            reasons["; ".join(texts)] = None
+    failures: dict[tuple, list[str]] = {}
+    for row in candidates:
+        if row["failed"]:
+            texts = failures.setdefault((row["supernet"], row["cut"]), [])
+            texts.append(f"{row['failed']} (seed {row['seed']})")
+    reasons = dict.fromkeys("; ".join(texts) for texts in failures.values())
     if len(reasons) == 1:
         return next(iter(reasons))
     return f"every candidate failed ({'; '.join(reasons)})" if reasons else "nothing to choose from"
+
+
+# ---- masks
+
+
+def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
+    """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one."""
+    import pandas as pd
+
+    pruned = runs[runs["cut"].notna()]
+    parts = []
+    for _, part in pruned.groupby(METHOD, sort=False):
+        parts.append(of_results(part) if part["supernet"].nunique() > 1 else part)
+    return pd.concat(parts, ignore_index=True) if parts else pruned
+
+
+def with_layers(masks: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
+    """Runs with the frame of their mask's layers in the column `layers`."""
+    import pandas as pd
+
+    parts = dict(iter(layers.groupby(list(KEY), sort=False))) if len(layers) else {}
+    keys = zip(*(masks[column] for column in KEY), strict=True)
+    own = pd.Series([parts.get(key) for key in keys], index=masks.index, dtype=object)
+    gone = own.isna() & masks["missing"].isna() & masks["failed"].isna()
+    return masks.assign(layers=own, missing=masks["missing"].mask(gone, NOT_FINISHED))
 
 
 # ---- consistency under transforms
@@ -147,15 +173,29 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
             methods = ("supernet", name, f"supernet{TRAINED}", name + TRAINED)
             rows += [key | {"method": method, "missing": reason} for method in methods]
             continue
+        found = []
         for row, of in ((supernet, "supernet"), (result, name)):
             sections = {"consistency": of, "trained_consistency": of + TRAINED}
-            rows += _networks(row, key, sections)
+            found += _networks(row, key, sections)
+        _refuse_other_transforms(found)
+        rows += found
     columns = [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"]
     frame = pd.DataFrame(rows, columns=columns)
     for column in ("transform", "failed", "missing"):
         texts = frame[column].astype(object)
         frame[column] = texts.where(texts.notna(), None)
     return frame.assign(same=pd.to_numeric(frame["same"]), kappa=pd.to_numeric(frame["kappa"]))
+
+
+def _refuse_other_transforms(rows: list[dict[str, Any]]) -> None:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("transform"):
+            found.setdefault(row["method"], []).append(row["transform"])
+    if len(set(map(tuple, found.values()))) > 1:
+        run = ", ".join(str(rows[0][key]) for key in ("dataset", "network", "seed"))
+        each = "; ".join(f"{method}: {', '.join(names)}" for method, names in found.items())
+        raise UserError(f"A network and its supernet have different transforms ({run}): {each}.")
 
 
 def _networks(

@@ -79,7 +79,6 @@ def _refuse_twice(names: list[str]) -> None:
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
     """The config as Snakemake makes it: the default, overlays, and `KEY=VALUE` changes on top."""
     import yaml
-    from snakemake.utils import update_config
 
     own: dict[str, Any] = {}
     for change in changes:
@@ -97,3 +96,12 @@ def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -
     for part in [*given, own]:
         update_config(config, part)
     return config
+
+
+def update_config(config: dict[str, Any], changes: dict[str, Any]) -> None:
+    """Change single keys, at any depth; lists are replaced as a whole, as Snakemake does."""
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(config.get(key), dict):
+            update_config(config[key], value)
+        else:
+            config[key] = value

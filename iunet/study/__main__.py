@@ -70,10 +70,10 @@ def unfinished(config: dict[str, Any], part: str) -> list[str]:
     from iunet.data.registry import read_registry
     from iunet.figures.catalog import figure_request
     from iunet.runs.entries import Benchmark
-    from iunet.tables.catalog import table_attribute
+    from iunet.tables.catalog import fixed_pairs
 
     registry = read_registry(PROJECT / path for path in config["data"]["registry"])
-    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
+    bench = Benchmark(config, registry, fixed=fixed_pairs())
     if part in DRAWN:
         results = figure_request(bench, part).artifacts
     else:

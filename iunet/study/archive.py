@@ -52,7 +52,7 @@ def _files(results: Path) -> Iterator[Path]:
 
 
 def published_view(archive: Path, results: Path) -> tuple[Path, int]:
-    """A folder beside the results with what is to be published; how many reports were put back.
+    """A folder beside the results with what is to be published; how many reports were restored.
 
     The results, as links, so that they stay as they are and a study may run meanwhile; and what was
     published and is not among them.
@@ -67,16 +67,16 @@ def published_view(archive: Path, results: Path) -> tuple[Path, int]:
     if not archive.exists():
         return view, 0
     unpack(archive, view)
-    return view, put_back(archive, view)
+    return view, restore_published(archive, view)
 
 
-def put_back(archive: Path, results: Path) -> int:
-    """Published reports that were made again behind a published result, put back; their number.
+def restore_published(archive: Path, results: Path) -> int:
+    """Restore published reports that were made again behind a published result; their number.
 
     A new control needs the weights of a supernet of which only the report is published, so the
     supernet is trained again. Another processor rounds otherwise and gives another network: then
-    its report, and that of its mask, would stand beside scores that are not theirs. They are put
-    back wherever the evaluation is still the published one.
+    its report, and that of its mask, would stand beside scores that are not theirs. They are
+    restored wherever the evaluation is still the published one.
     """
     try:
         with tarfile.open(archive, "r:xz") as tar:

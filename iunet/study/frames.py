@@ -5,11 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from iunet.runs.names import base_network
-from iunet.study.answers import FIXED_RATIO
-from iunet.study.rows import YES
-
-NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}
-SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
+from iunet.tables.questions import FIXED_RATIO, NETWORKS, SCORE
 
 
 def markdown(header: list[str], lines: list[list[str]]) -> str:
@@ -24,7 +20,8 @@ def scores(runs: pd.DataFrame, kind: str, column: str | None = None) -> pd.DataF
     """
     network = runs["network"].map(base_network) == NETWORKS[kind]
     of_kind = network | ((runs["stage"] == "tuned") & (kind == "tabular"))
-    candidate = runs["chosen"] == YES if kind == "tabular" else runs["ratio"].isin([1, FIXED_RATIO])
+    chosen = runs["chosen"].fillna(False)
+    candidate = chosen if kind == "tabular" else runs["ratio"].isin([1, FIXED_RATIO])
     stands = (runs["stage"] != "subnetwork") | candidate
     stands &= (runs["stage"] != "supernet") | (runs["method"] == "iunet_no_prune")
     shown = runs[of_kind & stands & runs["failed"].isna()]

@@ -5,17 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from iunet.runs.overlays import merged_config
+
 PROJECT = Path(__file__).parents[2]
 OVERLAY = "config/cpu-study.yaml"
 SIZE_OVERLAY = "config/cpu-study-size.yaml"  # on top of the first
 
 
 def read_config(*overlays: str) -> dict[str, Any]:
-    """The config of the study, as Snakemake makes it."""
-    import yaml
-    from snakemake.utils import update_config
-
-    config: dict[str, Any] = {}
-    for name in ("config/config.yaml", *(overlays or (OVERLAY,))):
-        update_config(config, yaml.safe_load((PROJECT / name).read_text(encoding="utf-8")))
-    return config
+    """The config of the study; called in the project's folder, as `make` does."""
+    return merged_config(overlays or (OVERLAY,))

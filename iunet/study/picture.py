@@ -3,44 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.answers import FIXED_RATIO, SMALLEST, compare, cut_off_sets, each_difference
 from iunet.study.tables import SWEPT
 from iunet.tables.effects import Effect
+from iunet.tables.questions import FIXED_RATIO, compare, cut_off_sets, each_difference
+from iunet.tables.verdicts import POINT
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
 LABELS = {
     "tabular": "tables: test balanced accuracy",
     "vision": f"images, r = {FIXED_RATIO}: test accuracy",
 }
 
 
-def differences(rows: list[Row], kind: str) -> list[dict[str, Any]]:
+def differences(runs: pd.DataFrame, kind: str) -> list[dict[str, Any]]:
     """Of every method that has a data set in common with IUNET: method − IUNET, largest first.
 
     IUNET itself with one setting changed is no other method (`iunet.study.tables.SWEEPS`).
     """
     found = []
-    for method in method_order({row["method"] for row in rows} - SWEPT):
-        if method == "iunet" or (difference := compare(rows, kind, method, "iunet")) is None:
+    for method in method_order(set(runs["method"]) - SWEPT):
+        if method == "iunet" or (difference := compare(runs, kind, method, "iunet")) is None:
             continue
-        each = each_difference(rows, kind, method, "iunet")
-        cut_off = len(cut_off_sets(rows, kind, (method,), list(each)))
+        each = each_difference(runs, kind, method, "iunet")
+        cut_off = len(cut_off_sets(runs, kind, (method,), list(each)))
         entry = {"method": method, "effect": difference, "each": each, "cut_off": cut_off}
         found.append(entry)
     return sorted(found, key=lambda entry: -entry["effect"].mean)
 
 
-def draw(rows: list[Row], path: str | Path) -> None:
+def draw(runs: pd.DataFrame, path: str | Path) -> None:
     """A panel for each kind of data that has something to show."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    panels = {kind: found for kind in LABELS if (found := differences(rows, kind))}
+    panels = {kind: found for kind in LABELS if (found := differences(runs, kind))}
     lines = max(map(len, panels.values()))
     with matplotlib.rc_context(SETTINGS):
         figure = Figure((PAGE_WIDTH, 0.6 + 0.19 * lines), layout="constrained")
@@ -52,7 +55,7 @@ def draw(rows: list[Row], path: str | Path) -> None:
 
 
 def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
-    axis.axvspan(-SMALLEST, SMALLEST, color="#eeeeee", lw=0)
+    axis.axvspan(-POINT, POINT, color="#eeeeee", lw=0)
     axis.axvline(0, color=FAINT, lw=0.8)
     left, right = _limits([entry["effect"] for entry in found])
     for place, entry in enumerate(found):

@@ -17,10 +17,10 @@ from iunet.errors import UserError
 from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
+from iunet.results.collect import read_runs_csv
 from iunet.study import real_size
 from iunet.study.archive import pack
 from iunet.study.picture import draw
-from iunet.study.rows import read_rows
 from iunet.study.tables import filled_tables
 
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)
@@ -51,7 +51,7 @@ def publish(
             shutil.copyfile(made.with_suffix(form), folder / f"{real_size.NAME}{form}")
     else:
         print(f"==> {made} was not made here: the published one stays")
-    draw(read_rows(folder / "runs.csv"), folder / "picture.png")
+    draw(read_runs_csv(folder / "runs.csv"), folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, folder / "runs.csv"))
     refresh(folder, front_page)
 
@@ -84,7 +84,7 @@ def fill(text: str, tables: dict[str, str], path: Path) -> str:
 
 def facts_text(results: Path, commit: str | None, runs_csv: Path) -> str:
     """Where and with what the study ran, from the runs' own reports."""
-    rows = read_rows(runs_csv)
+    rows = read_runs_csv(runs_csv).to_dict("records")
     machine, versions = environments(
         map(read_json, sorted((results / "runs").rglob("evaluation.json")))
     )

@@ -8,10 +8,10 @@ import pandas as pd
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.paper import paper_table
-from iunet.study.answers import NOT_RUN
 from iunet.study.frames import by_dataset, markdown, scores
-from iunet.tables.measures import PAPER_TRIALS
+from iunet.tables.comparisons import PAPER_TRIALS
 from iunet.tables.metric_problem import metric_problem
+from iunet.tables.verdicts import NOT_RUN
 
 PAPER_COLUMNS = {"dense": "mlp_tab", "omp": "omp", "beta_lasso": "beta_lasso", "iunet": "iunet"}
 FAR = 3.0  # points between a value of the paper and every metric of ours

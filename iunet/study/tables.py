@@ -12,24 +12,24 @@ import pandas as pd
 
 from iunet.artifacts import read_json
 from iunet.labels import dataset_label, method_label
+from iunet.results.collect import read_runs_csv
 from iunet.runs.names import base_network
-from iunet.study.answers import (
+from iunet.study.frames import by_dataset, markdown, scores
+from iunet.study.real_size import real_size_table
+from iunet.study.table7 import table7_tables
+from iunet.tables.effects import Effect
+from iunet.tables.questions import (
     FIXED_RATIO,
     NAMES,
-    NOT_ASKED,
-    NOT_RUN,
+    NETWORKS,
     QUESTIONS,
     answers,
     compare,
     each_difference,
-    word,
 )
-from iunet.study.frames import NETWORKS, by_dataset, markdown, scores
-from iunet.study.real_size import real_size_table
-from iunet.study.rows import read_rows
-from iunet.study.table7 import table7_tables
-from iunet.tables.effects import Effect
+from iunet.tables.verdicts import NOT_RUN, answer
 
+NOT_ASKED = "–"
 # What IUNET is compared with on the front page.
 FRONT = (
     *("omp", "dense", "mlp_c", "iunet_no_pis", "ilo_lr16", "iunet_no_ilo", "iunet_no_prune"),
@@ -94,18 +94,17 @@ SWEPT = {method for _, _, methods in SWEEPS for method in methods} - {
 
 def filled_tables(folder: Path) -> dict[str, str]:
     """Every table of the documents as Markdown, by the name in its marker."""
-    rows = read_rows(folder / "runs.csv")
-    runs = pd.DataFrame(rows)
+    runs = read_runs_csv(folder / "runs.csv")
     return {
         "progress": progress_table(runs),
-        "front": questions_table(rows, FRONT, notes=False),
-        "questions": questions_table(rows, None, notes=True),
-        "IUNET − OMP": differences_table(rows),
+        "front": questions_table(runs, FRONT, notes=False),
+        "questions": questions_table(runs, None, notes=True),
+        "IUNET − OMP": differences_table(runs),
         "claims": claims_table(read_json(folder / "tables" / "claims.json")),
         "overlaps": overlaps_table(runs),
         "β-LASSO": beta_lasso_table(runs),
         **table7_tables(runs),
-        "sweeps": sweeps_tables(rows, runs),
+        "sweeps": sweeps_tables(runs),
         "real size": real_size_table(folder),
     }
 
@@ -138,9 +137,9 @@ def progress_table(runs: pd.DataFrame) -> str:
     return markdown(["data set", "models", f"methods with {n_seeds} seeds", "in part"], lines)
 
 
-def questions_table(rows: list[dict], rivals: tuple[str, ...] | None, notes: bool) -> str:
+def questions_table(runs: pd.DataFrame, rivals: tuple[str, ...] | None, notes: bool) -> str:
     """A line for each question, a column for each kind of data."""
-    found = {(entry["question"], entry["kind"]): entry for entry in answers(rows)}
+    found = {(entry["question"], entry["kind"]): entry for entry in answers(runs)}
     kinds = list(dict.fromkeys(kind for _, kind in found))
     most = {
         kind: max((e["effect"].datasets for (_, k), e in found.items() if k == kind), key=len)
@@ -177,19 +176,19 @@ def _answer(entry: dict, most: int, notes: bool) -> str:
     return answer + (f"; not without {' or '.join(hangs)}" if hangs else "")
 
 
-def differences_table(rows: list[dict]) -> str:
+def differences_table(runs: pd.DataFrame) -> str:
     """IUNET − OMP on every table, and what is left without the largest difference."""
-    each = each_difference(rows, "tabular", "iunet", "omp")
+    each = each_difference(runs, "tabular", "iunet", "omp")
     lines = [[dataset, f"{d:+.2f}"] for dataset, d in sorted(each.items(), key=lambda e: -e[1])]
-    whole = compare(rows, "tabular", "iunet", "omp")
+    whole = compare(runs, "tabular", "iunet", "omp")
     largest = max(each, key=lambda dataset: abs(each[dataset]))
-    others = compare([r for r in rows if r["dataset"] != largest], "tabular", "iunet", "omp")
+    others = compare(runs[runs["dataset"] != largest], "tabular", "iunet", "omp")
     ahead = sum(difference > 0 for difference in each.values())
     lines += [
         ["median", f"{median(each.values()):+.2f}"],
         ["IUNET ahead", f"{ahead} of {len(each)}"],
-        ["mean", f"{interval(whole)}, *{word(whole)}*"],
-        [f"mean without {largest}", f"{interval(others)}, *{word(others)}*"],
+        ["mean", f"{interval(whole)}, *{answer(whole)}*"],
+        [f"mean without {largest}", f"{interval(others)}, *{answer(others)}*"],
     ]
     return markdown(["table", "IUNET − OMP, points"], lines)
 
@@ -240,7 +239,7 @@ def beta_lasso_table(runs: pd.DataFrame) -> str:
 # ---- one setting at a time
 
 
-def sweeps_tables(rows: list[dict], runs: pd.DataFrame) -> str:
+def sweeps_tables(runs: pd.DataFrame) -> str:
     """A table for every sweep that was run, on the data sets where it was."""
     tables = []
     for title, kinds, methods in SWEEPS:
@@ -250,19 +249,19 @@ def sweeps_tables(rows: list[dict], runs: pd.DataFrame) -> str:
             datasets = list(own.index.unique("dataset"))
             if datasets:
                 lines = [
-                    [value, *(_swept(rows, wide, kind, method, d) for d in datasets)]
+                    [value, *(_swept(runs, wide, kind, method, d) for d in datasets)]
                     for method, value in methods.items()
                 ]
                 tables.append(markdown([title, *map(dataset_label, datasets)], lines))
     return "\n\n".join(tables)
 
 
-def _swept(rows: list[dict], wide: pd.DataFrame, kind: str, method: str, dataset: str) -> str:
+def _swept(runs: pd.DataFrame, wide: pd.DataFrame, kind: str, method: str, dataset: str) -> str:
     """The score, and how far it is from IUNET's on the seeds that both have."""
     values = wide.loc[dataset].get(method, pd.Series(dtype=float)).dropna()
     if values.empty:
         return NOT_RUN
-    here = [row for row in rows if row["dataset"] == dataset]
+    here = runs[runs["dataset"] == dataset]
     found = compare(here, kind, method, "iunet") if method != "iunet" else None
     few = ", one seed" * (len(values) == 1)
     return f"{fmean(values):.1f}" + (f" ({interval(found, 1)}{few})" if found else "")

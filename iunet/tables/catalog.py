@@ -1,10 +1,11 @@
 """The tables, in the order of the page. A table is one module of this package:
 
-    TITLE, GROUP       what it is called, and where it stands on the page (iunet/tables/ask.py)
-    KIND, PAIRS        if it is for one kind of data only, or fixes its networks and methods
-    MADE_FROM          if it shows the runs of another table
-    asks(bench)        what it is made of (`Ask`), from the config alone
-    build(ask, about)  the table document, in the table's own job
+    TITLE, GROUP              what it is called, and where it stands on the page
+    KIND, PAIRS               if it is for one kind of data only, or fixes its networks and methods
+    ENTRY                     if it shows the runs of another table's entry in the config
+    request(bench)            what it is made of, if that is more than the runs of its entry
+    settings(bench)           the values of the config that it shows, if there are such
+    build(results, context)   the table document, in the table's own job
 
 Imported at every start of Snakemake, so tables import pandas inside of functions.
 
@@ -16,42 +17,45 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from iunet.runs.entries import Benchmark, Declared
-    from iunet.runs.settings import Config
-    from iunet.tables.ask import Ask
-    from iunet.tables.document import TableDocument
-    from iunet.tables.scores import About
+from iunet.provenance import digest
+from iunet.results.request import Request, request_digest
+from iunet.runs.entries import Benchmark, Declared, Pairs, why_empty
+from iunet.runs.settings import Config
+from iunet.tables.context import Context, context_of
 
-TABLES = (
-    "claims",
-    *(f"table{number}" for number in range(1, 10)),
-    "search_lambda",
-    "search_tabular",
-    "search_fixed_ratio",
-    "ranking",
-    "metrics_tabular",
-    "controls",
-    "laziness",
-    "locality",
-    "expected_densities",
-    "efficiency",
-    "cost",
-    "metric_problem",
-)
+if TYPE_CHECKING:
+    from iunet.results.collect import Results
+    from iunet.tables.document import TableDocument
+
+# The groups of the page: the ledger first, the paper's tables, appendix E.2, what goes beyond the
+# paper, the user's own experiments, and the evidence of what is wrong in the paper.
+CLAIMS, PAPER, SEARCHES, BEYOND = "claims", "paper", "searches", "beyond"
+OWN, EVIDENCE = "own", "evidence"
+TABLES = {
+    "claims": CLAIMS,
+    **{f"table{number}": PAPER for number in range(1, 10)},
+    "search_lambda": SEARCHES,
+    "search_tabular": SEARCHES,
+    "search_fixed_ratio": SEARCHES,
+    "ranking": BEYOND,
+    "metrics_tabular": BEYOND,
+    "controls": BEYOND,
+    "laziness": BEYOND,
+    "locality": BEYOND,
+    "expected_densities": BEYOND,
+    "efficiency": BEYOND,
+    "cost": BEYOND,
+    "metric_problem": EVIDENCE,
+}
 
 
 class Table(Protocol):
-    """What a module of a table has."""
+    """What the module of a table has."""
 
     TITLE: str
-    GROUP: str
 
     @staticmethod
-    def asks(bench: Benchmark) -> Ask: ...
-
-    @staticmethod
-    def build(ask: Ask, about: About) -> TableDocument: ...
+    def build(results: Results, context: Context) -> TableDocument: ...
 
 
 def table_module(name: str) -> Any:
@@ -59,28 +63,23 @@ def table_module(name: str) -> Any:
     return importlib.import_module(f"iunet.tables.{name if name in TABLES else 'experiment'}")
 
 
+def table_group(name: str) -> str:
+    """Where a table stands on the page."""
+    return TABLES.get(name, OWN)
+
+
+def table_title(name: str) -> str:
+    title = table_module(name).TITLE
+    return title if name in TABLES else f"{title} {name}"
+
+
 def table_names(config: Config) -> list[str]:
     """Every table of a config, in the order of the page."""
     return [*TABLES, *config["experiments"]]
 
 
-def table_ask(bench: Benchmark, name: str) -> Ask:
-    """What a table is made of: nothing, but the reason, if it has no data set."""
-    from iunet.runs.entries import why_empty
-    from iunet.tables.ask import Ask
-
-    module = table_module(name)
-    own = name not in TABLES
-    made_from = getattr(module, "MADE_FROM", name)
-    if why := why_empty(bench.config, f"{'experiments' if own else 'tables'}.{made_from}"):
-        return Ask(more={"empty": why})
-    return module.asks(bench, name) if own else module.asks(bench)
-
-
 def declared_tables() -> dict[str, Declared]:
     """What the tables say of themselves, by their keys in the config."""
-    from iunet.runs.entries import Declared
-
     modules = {f"tables.{name}": table_module(name) for name in TABLES}
     return {
         key: Declared(getattr(module, "KIND", None), getattr(module, "PAIRS", ()))
@@ -88,7 +87,49 @@ def declared_tables() -> dict[str, Declared]:
     }
 
 
-def table_attribute(constant: str) -> dict[str, Any]:
-    """KIND or PAIRS of those tables that have it, by their keys in the config."""
-    modules = {f"tables.{name}": table_module(name) for name in TABLES}
-    return {k: getattr(m, constant) for k, m in modules.items() if hasattr(m, constant)}
+def fixed_pairs() -> Pairs:
+    """The networks and methods of those tables that fix them, by their keys in the config."""
+    return {key: entry.pairs for key, entry in declared_tables().items() if entry.pairs}
+
+
+# ---- what a table is made of, from the config alone
+
+
+def entry_of(name: str) -> str:
+    """The key in the config of the runs that a table shows."""
+    if name not in TABLES:
+        return f"experiments.{name}"
+    return f"tables.{getattr(table_module(name), 'ENTRY', name)}"
+
+
+def why_table_empty(bench: Benchmark, name: str) -> str | None:
+    """Why a table has no data set to show; None if it has one."""
+    return why_empty(bench.config, entry_of(name))
+
+
+def table_request(bench: Benchmark, name: str) -> Request:
+    """Which runs and files a table is made of: none, if it has no data set."""
+    if why_table_empty(bench, name):
+        return Request()
+    module = table_module(name)
+    if hasattr(module, "request"):
+        return module.request(bench)
+    return Request(bench.cells_of(entry_of(name)))
+
+
+def table_context(bench: Benchmark, name: str, request: Request) -> Context:
+    """What a table says beside its numbers, as far as the config tells."""
+    context = context_of(bench, request.cells)
+    module = table_module(name)
+    if hasattr(module, "settings") and not why_table_empty(bench, name):
+        context.settings = module.settings(bench)
+    context.artifacts = request.artifacts
+    return context
+
+
+def table_digest(bench: Benchmark, name: str) -> str:
+    """A fingerprint of all that a table is made of beside the content of its files."""
+    request = table_request(bench, name)
+    context = table_context(bench, name, request)
+    facts = [context.stand_ins, context.notes, context.settings, why_table_empty(bench, name)]
+    return digest(request_digest(bench, request), facts)

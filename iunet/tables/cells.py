@@ -1,16 +1,70 @@
-"""From the rows of a frame to the cells of a table: means over seeds, and what is missing."""
+"""From the rows of a frame to the rows and cells of a table: means over seeds, what is missing."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from iunet.tables.document import Cell, Value
+from iunet.labels import dataset_label, method_label, network_label
+from iunet.tables.context import Context
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOT_ASKED = "not in this run"
+LABELS = {"dataset": dataset_label, "network": network_label, "method": method_label}
+
+
+def table_rows(frame: pd.DataFrame, columns: tuple[str, ...], context: Context) -> dict[tuple, Row]:
+    """A row of the table for all rows of the frame that share these columns, by their values."""
+    rows = {}
+    for key in in_order(zip(*(frame[column] for column in columns), strict=True)):
+        named = dict(zip(columns, key, strict=True))
+        labels = [LABELS.get(column, str)(value) for column, value in named.items()]
+        rows[key] = Row("/".join(map(str, key)), labels, context.row_notes(named.get("dataset")))
+    return rows
+
+
+def grouped_table(
+    frame: pd.DataFrame,
+    rows: tuple[str, ...],
+    columns: dict[str, str],
+    cells: Callable[[pd.DataFrame], dict[str, Cell]],
+    context: Context,
+    caption: str,
+    note: str,
+) -> TableDocument:
+    """A row for all runs that share the columns `rows`; `cells` makes its cells from them."""
+    heads = table_rows(frame, rows, context)
+    parts = grouped(frame, rows)
+    return TableDocument(
+        caption=caption,
+        row_header=[word.capitalize() for word in rows],
+        rows=list(heads.values()),
+        columns=[Column(key, label) for key, label in columns.items()],
+        cells={head.key: cells(parts[key]) for key, head in heads.items()},
+        notes=[note],
+        best_along="none",
+    )
+
+
+def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> dict[tuple, pd.DataFrame]:
+    """The parts of a frame by the values of some columns, in order of appearance."""
+    return dict(iter(frame.groupby(list(columns), sort=False)))
+
+
+def cell_of(rows: pd.DataFrame | None, columns: dict[str, str]) -> Cell:
+    """The cell of one network, method and data set; `columns` names the frame's, by metric."""
+    if rows is None or rows.empty:
+        return Cell(missing=NOT_ASKED)
+    values = {metric: summarise(rows[column]) for metric, column in columns.items()}
+    cell = Cell(values={metric: value for metric, value in values.items() if value})
+    cell.notes += problem_notes(cell, rows)
+    cell.notes += cut_off_notes(rows)
+    return cell
 
 
 def summarise(values: pd.Series) -> Value | None:
@@ -22,19 +76,32 @@ def summarise(values: pd.Series) -> Value | None:
     return Value(float(numbers.mean()), std, len(numbers))
 
 
-def cell_of(rows: pd.DataFrame, columns: dict[str, str]) -> Cell:
-    """The cell of one network, method and data set; `columns` names the frame's, by metric."""
-    if rows.empty:
-        return Cell(missing=NOT_ASKED)
-    values = {metric: summarise(rows[column]) for metric, column in columns.items()}
-    cell = Cell(values={metric: value for metric, value in values.items() if value})
-    troubles = troubles_of(rows)
-    if len(troubles) and not cell.values:
-        cell.missing = "; ".join(troubles)
-    else:
-        cell.notes += [f"{t} ({n} of {len(rows)} seeds)" for t, n in troubles.items()]
-    cell.notes += cut_off_notes(rows)
-    return cell
+def number_cell(values: Iterable[float | None]) -> Cell:
+    """A cell of one number by seed; a dash where there is no such number."""
+    numbers = [float(value) for value in values if value is not None and value == value]
+    if not numbers:
+        return text_cell("–")
+    spread = stdev(numbers) if len(numbers) > 1 else None
+    return Cell(values={VALUE: Value(fmean(numbers), spread, len(numbers))})
+
+
+def text_cell(text: str | None, mean: float | None = None, n: int | None = None) -> Cell:
+    return Cell(values={VALUE: Value(mean, n=n, text=text)})
+
+
+def problem_notes(cell: Cell, rows: pd.DataFrame) -> list[str]:
+    """Why seeds have no value; if none has one, that is why the cell is missing."""
+    problems = problems_of(rows)
+    if len(problems) and not cell.values:
+        cell.missing = "; ".join(problems)
+        return []
+    return [f"{reason} ({n} of {len(rows)} seeds)" for reason, n in problems.items()]
+
+
+def problems_of(rows: pd.DataFrame) -> Counter[str]:
+    """Reasons for which seeds have no value, with their number."""
+    reasons = rows["missing"].where(rows["missing"].notna(), rows["failed"])
+    return Counter(reasons.dropna())
 
 
 def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:
@@ -43,27 +110,12 @@ def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:
     return [f"disconnected ({count} of {len(rows)} {of})"] * bool(count)
 
 
-def troubles_of(rows: pd.DataFrame) -> Counter[str]:
-    """Reasons for which seeds have no value, with their number."""
-    reasons = rows["missing"].where(rows["missing"].notna(), rows["failed"])
-    return Counter(reasons.dropna())
-
-
-def score_columns(metrics: list[str], part: str = "test") -> dict[str, str]:
-    return {metric: f"{part}_{metric}" for metric in metrics}
-
-
 def select(frame: pd.DataFrame, **keys: Any) -> pd.DataFrame:
     for column, value in keys.items():
         frame = frame[frame[column] == value]
     return frame
 
 
-def in_order(values: pd.Series) -> list[Any]:
+def in_order(values: Iterable[Any]) -> list[Any]:
     """Distinct values in order of first appearance."""
     return list(dict.fromkeys(values))
-
-
-def with_extras(known: list[str], found: list[str]) -> list[str]:
-    """The paper's own columns, then what the run has beyond them."""
-    return [*known, *(name for name in found if name not in known)]

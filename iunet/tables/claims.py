@@ -1,35 +1,28 @@
 """The ledger of the paper's claims: what each says, what the runs say of it, and a verdict.
 
-The claims stand in iunet/tables/claimed.py, how each is measured in measures.py, and how intervals
-and verdicts are made in effects.py. No run is asked for that another table or figure does not need.
+The claims stand in iunet/tables/claim_list.py, how runs are compared in comparisons.py, intervals
+in effects.py, the rule in verdicts.py. No run is asked for that no other table or figure needs.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from iunet.escape import csv_text
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark, Cell
-from iunet.runs.requests import (
-    Requests,
-    cost_requests,
-    files_of,
-    requests_at_each_cut,
-    run_requests,
-)
 from iunet.runs.settings import study_budget
-from iunet.tables.ask import CLAIMS as GROUP_OF_CLAIMS
-from iunet.tables.ask import Ask
-from iunet.tables.claimed import CLAIMS, Claim, findings
-from iunet.tables.document import VALUE, Column, Row, TableDocument, Value
+from iunet.tables.cells import text_cell
+from iunet.tables.claim_list import CLAIMS, Claim, findings
+from iunet.tables.comparisons import PAPER_TRIALS, Finding
+from iunet.tables.context import Context
 from iunet.tables.document import Cell as TableCell
-from iunet.tables.effects import FEW, NOT_REPRODUCED, NOT_RUN, Effect
-from iunet.tables.locality import locality_requests
-from iunet.tables.masks import mask_files, masks_at_each_cut
-from iunet.tables.measures import PAPER_TRIALS, Finding
-from iunet.tables.scores import About
+from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.effects import FEW, Effect
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN
 
 TITLE = "The paper's claims"
-GROUP = GROUP_OF_CLAIMS
 PAPER_SCALE = {  # below any of these, image runs are a CPU-scale study
     "vision": {
         "networks.mlp_vis.alpha": 8,
@@ -68,49 +61,48 @@ COLUMNS = {
 # ---- what it asks for
 
 
-def asks(bench: Benchmark) -> Ask:
-    """The runs of the tables that the claims are about, by the name of the table."""
+def request(bench: Benchmark) -> Request:
+    """The runs of the tables that the claims are about, and of no other."""
+    cells = cells_of_claims(bench)
+    every = list(dict.fromkeys(cell for part in cells.values() for cell in part))
+    return Request(
+        every, supernets=cells["consistency"], masks=cells["laziness"], times=cells["cost"]
+    )
 
-    def cells(table: str, *methods: str) -> list[Cell]:
-        found = bench.cells_of(table)
+
+def cells_of_claims(bench: Benchmark) -> dict[str, list[Cell]]:
+    """The cells that claims compare, by the table where their numbers stand."""
+
+    def cells(entry: str, *methods: str) -> list[Cell]:
+        found = bench.cells_of(entry)
         return [cell for cell in found if not methods or cell.method.name in methods]
 
     table7 = cells("tables.table7")
-    consistent = dict.fromkeys([*cells("tables.table3"), *cells("tables.table5")])
-    fixed = [c for c in cells("tables.search_fixed_ratio", "iunet", "omp") if c.method.cuts]
-    runs = {
-        "table1": run_requests(bench, cells("tables.table1")),
-        "table4": run_requests(bench, cells("tables.table4"), choice_of="iunet"),
-        "table6": run_requests(bench, cells("tables.table6")),
-        "table7": run_requests(bench, table7),
-        "consistency": run_requests(bench, list(consistent), supernets=True),
-        "figure2": requests_at_each_cut(bench, cells("figures.figure2", "omp", "scl")),
-        "fixed_ratio": requests_at_each_cut(bench, fixed),
-        "cost": _costs(bench, table7),
+    fixed = cells("tables.search_fixed_ratio", "iunet", "omp")
+    return {
+        **{table: cells(f"tables.{table}") for table in ("table1", "table4", "table6")},
+        "table7": table7,
+        "consistency": list(dict.fromkeys([*cells("tables.table3"), *cells("tables.table5")])),
+        "figure2": cells("figures.figure2", "omp", "scl"),
+        "fixed_ratio": [cell for cell in fixed if cell.method.cuts],
+        "laziness": cells("tables.laziness", "omp", "iunet"),
+        "locality": cells("tables.locality", "omp", "iunet"),
+        "cost": [c for c in table7 if c.method.tuned or c.method.name == "iunet"],
     }
-    laziness = masks_at_each_cut(bench, cells("tables.laziness", "omp", "iunet"))
-    runs["locality"] = locality_requests(bench, cells("tables.locality", "omp", "iunet"))
-    files = [path for requests in runs.values() for path in files_of(requests)]
-    files += mask_files(laziness)
-    used = [
-        c for table in ("table1", "table4", "table6", "table7") for c in cells(f"tables.{table}")
-    ]
-    used += [*consistent, *cells("figures.figure2", "omp", "scl"), *fixed]
-    used += [*cells("tables.laziness"), *cells("tables.locality")]
-    more = {
-        "runs": runs | {"laziness": laziness},
-        "kinds": {name: bench.registry[name].kind for name in {c.dataset for c in used}},
+
+
+def settings(bench: Benchmark) -> dict[str, Any]:
+    """Which methods each claim compares, and what the config has less than the paper."""
+    cells = cells_of_claims(bench)
+    methods = {
+        table: [[c.dataset, c.method.network, c.method.name] for c in part]
+        for table, part in cells.items()
+    }
+    return {
+        "methods": methods,
         "scaled_down": scaled_down(bench.config),
         "unequal": unequal_terms(bench.config),
     }
-    return Ask(list(dict.fromkeys(used)), files=list(dict.fromkeys(files)), more=more)
-
-
-def _costs(bench: Benchmark, cells: list[Cell]) -> Requests:
-    """The times of IUNET's runs on tables, and of those of the tuned methods."""
-    counted = {(c.dataset, c.method.name) for c in cells if c.method.tuned}
-    counted |= {(c.dataset, c.method.name) for c in cells if c.method.name == "iunet"}
-    return [r for r in cost_requests(bench) if (r["dataset"], r["method"]) in counted]
 
 
 def scaled_down(config: dict[str, Any]) -> dict[str, list[str]]:
@@ -143,34 +135,31 @@ def unequal_terms(config: dict[str, Any]) -> str | None:
 # ---- the ledger
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return ledger(findings(ask.more["runs"]), ask.more, about)
+def build(results: Results, context: Context) -> TableDocument:
+    kinds = dict(zip(results.datasets["dataset"], results.datasets["kind"], strict=True))
+    facts = context.settings | {"kinds": kinds}
+    return ledger(findings(results, facts["methods"]), facts, context)
 
 
 def ledger(
-    found: dict[str, Finding], facts: dict[str, Any], about: About | None = None
+    found: dict[str, Finding], facts: dict[str, Any], context: Context | None = None
 ) -> TableDocument:
     """The table; `found` has the finding of each claim, by its key."""
-    about = about or About()
-    lines = [_line(claim, found[claim.key], facts, about) for claim in CLAIMS]
-    document = TableDocument(
-        id="claims",
-        title=TITLE,
+    context = context or Context()
+    lines = [_line(claim, found[claim.key], facts, context) for claim in CLAIMS]
+    return TableDocument(
         caption="What the paper claims, and what these runs say of it. Effects are mean "
         "differences over data sets, in favour of the claim where positive; the interval is over "
         "data sets and seeds.",
         row_header=["Claim"],
         rows=[Row(claim.key, [claim.text]) for claim in CLAIMS],
         columns=[Column(key, label) for key, label in COLUMNS.items()],
-        metrics=[VALUE],
-        default_metric=VALUE,
         cells={line["key"]: _cells(line) for line in lines},
-        notes=[*NOTES, *_scale_notes(facts["scaled_down"]), *(about.notes or [])],
+        notes=[*NOTES, *_scale_notes(facts["scaled_down"])],
         best_along="none",
         data={"claims": lines},
+        own_csv=csv_text([line | {"remarks": "; ".join(line["remarks"])} for line in lines]),
     )
-    document.own_forms["csv"] = _csv(lines)
-    return document
 
 
 NOTES = (
@@ -192,7 +181,7 @@ def _scale_notes(scaled_down: dict[str, list[str]]) -> list[str]:
     return [f"Less than in the paper: {'; '.join(parts)}."] * bool(parts)
 
 
-def _line(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -> dict[str, Any]:
+def _line(claim: Claim, found: Finding, facts: dict[str, Any], context: Context) -> dict[str, Any]:
     effect = found.effect
     return {
         "key": claim.key,
@@ -208,12 +197,12 @@ def _line(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -> 
         "smallest": claim.smallest,
         "equality": claim.equality,
         "verdict": found.verdict,
-        "remarks": remarks(claim, found, facts, about),
+        "remarks": remarks(claim, found, facts, context),
         "table": claim.table,
     }
 
 
-def remarks(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -> list[str]:
+def remarks(claim: Claim, found: Finding, facts: dict[str, Any], context: Context) -> list[str]:
     """What a reader has to know to weigh the verdict."""
     said = list(found.remarks)
     effect = found.effect
@@ -231,8 +220,8 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any], about: About) -
     kinds = {facts["kinds"][name] for name in effect.datasets}
     if len(kinds) > 1:
         said.append("tables and images together")
-    stand_ins = [n for n in effect.datasets if n in (about.stand_ins or {}).values()]
-    subsets = [n for n in effect.datasets if any(t.startswith("subset") for t in about.of(n))]
+    stand_ins = [n for n in effect.datasets if n in context.stand_ins.values()]
+    subsets = [n for n in effect.datasets if n in context.subsets]
     kinds |= {"tuning"} if claim.tuned else set()
     smaller = [kind for kind in SCALED if kind in kinds & facts["scaled_down"].keys()]
     if "vision" in kinds and ("vision" in smaller or stand_ins or subsets):
@@ -281,10 +270,4 @@ def _cells(line: dict[str, Any]) -> dict[str, TableCell]:
     texts |= {"effect": effect_text(line), "interval": interval_text(line)}
     texts |= {"datasets": str(line["datasets"]), "seeds": str(line["seeds"])}
     texts |= {"smallest": smallest_text(line), "remarks": "; ".join(line["remarks"]) or "–"}
-    return {key: TableCell(values={VALUE: Value(text=texts[key])}) for key in COLUMNS}
-
-
-def _csv(lines: list[dict[str, Any]]) -> str:
-    from iunet.tables.render.forms import csv_text
-
-    return csv_text([line | {"remarks": "; ".join(line["remarks"])} for line in lines])
+    return {key: text_cell(texts[key]) for key in COLUMNS}

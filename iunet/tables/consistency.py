@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import dataset_label, network_label
 from iunet.paper import paper_table
-from iunet.tables.cells import cell_of, in_order, select
+from iunet.results.reports import TRANSFORMS
+from iunet.tables.cells import cell_of, grouped, in_order, select
+from iunet.tables.context import Context
 from iunet.tables.document import (
     VALUE,
     Cell,
@@ -19,8 +21,8 @@ from iunet.tables.document import (
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import TRANSFORMS, is_tabular, stand_in_text
-from iunet.tables.scores import SPREAD_NOTE, About
+from iunet.tables.names import is_tabular
+from iunet.tables.scores import SPREAD_NOTE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,41 +49,37 @@ METRICS = {VALUE: "Consistency (%), number of labels", KAPPA: "Cohen's kappa, nu
 CONSTANT = "constant"  # in place of a kappa, which a constant predictor has none of
 
 
-def consistency_table(
-    number: int, title: str, frame: pd.DataFrame, about: About | None = None
-) -> TableDocument:
-    about = about or About()
+NOTE = (
+    "BatchNorm's running statistics are those of one pass over the untransformed train "
+    "split in untrained networks, and those of their training in trained ones. All "
+    "networks of a seed see the same draws of the transforms. The paper's text says that "
+    "it counts labels that flip; its numbers mean labels that stay."
+)
+
+
+def consistency_table(number: int, frame: pd.DataFrame, context: Context) -> TableDocument:
+    """From the rows of `iunet.results.selection.consistency`."""
     rows, cells = [], {}
     for network in in_order(frame["network"]):
-        for dataset in in_order(select(frame, network=network)["dataset"]):
-            of_dataset = select(frame, network=network, dataset=dataset)
-            for transform in transforms_of(of_dataset, network):
-                key = f"{network}/{dataset}/{transform}"
-                labels = [network_label(network), dataset_label(dataset), transform]
-                rows.append(Row(key, labels, about.of(dataset)))
-                cells[key] = _cells(number, of_dataset, network, dataset, transform)
+        of_network = select(frame, network=network)
+        for dataset, part in grouped(of_network, ["dataset"]).items():
+            for transform in transforms_of(part, network):
+                key = f"{network}/{dataset[0]}/{transform}"
+                labels = [network_label(network), dataset_label(dataset[0]), transform]
+                rows.append(Row(key, labels, context.row_notes(dataset[0])))
+                cells[key] = _cells(number, part, network, dataset[0], transform)
     columns = [Column(key, label, VALUE, key in TRAINED) for key, label in NETWORKS.items()]
     columns += [Column(key + LABELS, f"Labels: {label}") for key, label in NETWORKS.items()]
+    best = SPREAD_NOTE + " The untrained networks and the trained ones have a best each."
     table = TableDocument(
-        id=f"table{number}",
-        title=title,
-        caption=CAPTION + stand_in_text(about.stand_ins),
+        caption=CAPTION,
         row_header=["Network", "Dataset", "Transform"],
         rows=rows,
         columns=columns,
         metrics=list(METRICS),
-        default_metric=VALUE,
         cells=cells,
         metric_labels=METRICS,
-        notes=[
-            SPREAD_NOTE + " The untrained networks and the trained ones have a best each.",
-            "BatchNorm's running statistics are those of one pass over the untransformed train "
-            "split in untrained networks, and those of their training in trained ones. All "
-            "networks of a seed see the same draws of the transforms. The paper's text says that "
-            "it counts labels that flip; its numbers mean labels that stay.",
-            *_resemblance(cells),
-            *(about.notes or []),
-        ],
+        notes=[best, NOTE, *_resemblance(cells)],
     )
     mark_best(table, list(UNTRAINED))
     mark_best(table, list(TRAINED))

@@ -63,30 +63,35 @@ class Column:
 
 @dataclass
 class TableDocument:
-    id: str
-    title: str
+    """`id`, `title` and what the context adds are filled in by the stage (iunet/tables/make.py)."""
+
     caption: str
     row_header: list[str]
     rows: list[Row]
     columns: list[Column]
-    metrics: list[str]
-    default_metric: str
     cells: dict[str, dict[str, Cell]]  # by the keys of row and column
+    metrics: list[str] = field(default_factory=lambda: [VALUE])
+    default_metric: str = ""  # the first, if none is named
+    id: str = ""
+    title: str = ""
     decimals: int = 3
     notes: list[str] = field(default_factory=list)
     lower_is_better: list[str] = field(default_factory=list)  # keys of rows or columns, or metrics
     metric_labels: dict[str, str] = field(default_factory=dict)
     best_along: str = "row"  # the best of a row, of a column, or of neither ("none")
     data: dict[str, Any] | None = None  # plain numbers behind it, for those who draw them
-    # Forms (csv, markdown, html) that the table writes in its own way; no part of the document.
-    own_forms: dict[str, str] = field(default_factory=dict)
+    # CSV that the table writes in its own way; no part of the document.
+    own_csv: str | None = None
+
+    def __post_init__(self) -> None:
+        self.default_metric = self.default_metric or self.metrics[0]
 
     def cell(self, row: str, column: str) -> Cell:
         return self.cells[row][column]
 
     def to_json(self) -> dict[str, Any]:
         content = asdict(self)
-        del content["own_forms"]
+        del content["own_csv"]
         for row in content["cells"].values():
             for cell in row.values():
                 cell["values"] = {key: _lean(value) for key, value in cell["values"].items()}

@@ -1,4 +1,4 @@
-"""Effects and verdicts of claims: mean differences with intervals over data sets and seeds.
+"""Effects: mean differences with intervals over data sets and seeds.
 
 Pure functions of numbers. A sample has, for each data set, the values of one side of a comparison
 by seed.
@@ -18,8 +18,6 @@ Sample = dict[str, dict[int, float]]  # data set → seed → value
 DRAWS = 100_000  # an end of an interval then varies by about a hundredth of a point
 LEVEL = 0.95
 FEW = 5  # data sets: with fewer, a claim is about those sets
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-UNDECIDED, NOT_RUN = "undecided", "not run"
 
 
 @dataclass(frozen=True)
@@ -112,29 +110,3 @@ def widening(units: int) -> float:
     quantile = (1 + LEVEL) / 2
     t, z = float(stdtrit(units - 1, quantile)), float(ndtri(quantile))
     return (units / (units - 1)) ** 0.5 * t / z
-
-
-# ---- verdicts
-
-
-def verdict_of_difference(found: Effect | None, smallest: float) -> str:
-    """Of a claim that one is larger: the effect counts from the smallest of interest on."""
-    if found is None:
-        return NOT_RUN
-    if found.low is None:
-        return UNDECIDED
-    if found.low > 0 and found.mean >= smallest:
-        return REPRODUCED
-    return NOT_REPRODUCED if found.high < smallest else UNDECIDED
-
-
-def verdict_of_equality(found: Effect | None, smallest: float) -> str:
-    """Of a claim that two are level: the interval is within ± the smallest effect, or outside."""
-    if found is None:
-        return NOT_RUN
-    if found.low is None:
-        return UNDECIDED
-    if -smallest <= found.low and found.high <= smallest:
-        return REPRODUCED
-    outside = found.low > smallest or found.high < -smallest
-    return NOT_REPRODUCED if outside else UNDECIDED

@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.labels import dataset_label, method_label, network_label
+from iunet.results.collect import Results
+from iunet.results.request import Request
+from iunet.results.selection import of_results
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.runs.requests import run_requests
-from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.cells import cell_of, in_order, select
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.frame import read_runs
-from iunet.tables.names import stand_in_text
-from iunet.tables.scores import About, with_primary
+from iunet.tables.cells import cell_of, grouped_table
+from iunet.tables.context import Context
+from iunet.tables.document import VALUE, Cell, TableDocument, Value
+from iunet.tables.names import with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Efficiency: size and speed of dense and pruned networks"
-GROUP = BEYOND
-
+CAPTION = (
+    "Sizes are means over seeds, of one network, and beside them of all members of a "
+    "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
+    "the form that is fastest here."
+)
+NOTE = (
+    "The score is accuracy on images, balanced accuracy on tables. FLOPs are those of "
+    "Linear and Conv layers for one sample; sparse FLOPs count kept weights only. Unlike "
+    "FLOPs, latency shows what stock kernels make of unstructured sparsity: often little."
+)
+ROWS = ("dataset", "network", "method")
 COUNTS = {  # columns of the frame
     "parameters": "Parameters",
     "kept_parameters": "Kept parameters",
@@ -47,63 +55,36 @@ MEASURED = {  # keys of the measurements (iunet/evaluation/latency.py)
 NOT_MEASURED = "not measured"
 
 
-def asks(bench: Benchmark) -> Ask:
+def request(bench: Benchmark) -> Request:
+    """The latencies, too, of the methods that prune."""
     cells = bench.cells_of("tables.efficiency")
     measured = [c for c in cells if c.method.cuts and c.dataset not in bench.unavailable]
     files = [
         bench.path(paths.LATENCY, dataset=c.dataset, network=c.method.network, method=c.method.name)
         for c in measured
     ]
-    files = [path for path in files if bench.exists(path)]
-    return Ask(cells, run_requests(bench, cells), files=files, more={"measured": files})
+    return Request(cells, artifacts=[path for path in files if bench.exists(path)])
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    measured = [read_json(path) for path in ask.more["measured"]]
-    return efficiency(read_runs(ask.requests), measured, about)
+def build(results: Results, context: Context) -> TableDocument:
+    return efficiency(results, [read_json(path) for path in context.artifacts], context)
 
 
-def efficiency(
-    frame: pd.DataFrame, measured: list[dict[str, Any]], about: About | None = None
-) -> TableDocument:
+def efficiency(results: Results, measured: list[dict[str, Any]], context: Context) -> TableDocument:
     """One row per data set, network and method; `measured` are the measurements of one seed each.
 
     Each of `measured` has dataset, network, method, and what `measure_latency` and the files' sizes
     give, under the keys of `MEASURED` (those that are absent show as not measured).
     """
-    about = about or About()
-    frame = with_primary(frame)
+    runs = with_primary(of_results(results.runs))
     by_run = _by_run(measured)
-    rows, cells = [], {}
-    for dataset, network, method in in_order(
-        zip(frame["dataset"], frame["network"], frame["method"], strict=True)
-    ):
-        key = f"{dataset}/{network}/{method}"
-        labels = [dataset_label(dataset), network_label(network), method_label(method)]
-        rows.append(Row(key, labels, about.of(dataset)))
-        part = select(frame, dataset=dataset, network=network, method=method)
-        cells[key] = _cells(part, by_run.get((dataset, network, method), {}))
     names = {"score": "Test score (%)", **COUNTS, **MEASURED}
-    return TableDocument(
-        id="efficiency",
-        title=TITLE,
-        caption="Sizes are means over seeds, of one network, and beside them of all members of a "
-        "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
-        "the form that is fastest here." + stand_in_text(about.stand_ins),
-        row_header=["Dataset", "Network", "Method"],
-        rows=rows,
-        columns=[Column(key, label) for key, label in names.items()],
-        metrics=[VALUE],
-        default_metric=VALUE,
-        cells=cells,
-        notes=[
-            "The score is accuracy on images, balanced accuracy on tables. FLOPs are those of "
-            "Linear and Conv layers for one sample; sparse FLOPs count kept weights only. Unlike "
-            "FLOPs, latency shows what stock kernels make of unstructured sparsity: often little.",
-            *(about.notes or []),
-        ],
-        best_along="none",
-    )
+
+    def cells(part: pd.DataFrame) -> dict[str, Cell]:
+        run = tuple(part.iloc[0][list(ROWS)])
+        return _cells(part, by_run.get(run, {}))
+
+    return grouped_table(runs, ROWS, names, cells, context, CAPTION, NOTE)
 
 
 def _by_run(measured: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:

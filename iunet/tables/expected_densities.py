@@ -14,117 +14,93 @@ from iunet.networks.expected import (
     global_threshold,
     init_of,
 )
-from iunet.runs import paths
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS
-from iunet.tables.ask import BEYOND, Ask
+from iunet.tables.cells import text_cell
+from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import stand_in_text
-from iunet.tables.scores import About
 
 TITLE = "Expected densities of the initial weights"
-GROUP = BEYOND
+COLUMNS = {
+    "inputs": "Inputs",
+    "threshold": "Threshold",
+    "first": "Density, first layer",
+    "second": "second",
+    "last": "last",
+}
 MOST_NAMED = 3  # data sets of one row
 GUESSED = "inputs estimated from the paper's table 9, since the data are not available"
 
 
-def asks(bench: Benchmark) -> Ask:
-    """The splits, which know the number of inputs; where there are none, the paper's sizes."""
-    names = bench.datasets_of_table("expected_densities")
-    splits = {n: bench.path(paths.SPLIT_REPORT, dataset=n) for n in names}
-    known = {
-        name: path
-        for name, path in splits.items()
-        if name not in bench.unavailable and bench.exists(path)
-    }
-    cases = [
-        {
-            "dataset": name,
-            "network": network,
-            "options": bench.config["networks"][network],
-            "ratios": bench.config["prune"][bench.registry[name].kind]["ratios"],
-            "split": known.get(name),
-            # Of a set without a split; tables then have a number of inputs that is an estimate.
-            "size": None if name in known else vars(data_size(bench.registry[name], "")),
-        }
-        for name in names
-        for network in bench.config["networks"]
-        if network_entry(network).kind == bench.registry[name].kind
-    ]
-    more = {"cases": cases, "init": bench.config["init"]}
-    return Ask(files=list(known.values()), more=more)
+def request(bench: Benchmark) -> Request:
+    """The splits, which know the number of inputs; no run enters here."""
+    return Request(datasets=bench.datasets_of_table("expected_densities"))
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    from iunet.artifacts import read_json
+def settings(bench: Benchmark) -> dict[str, Any]:
+    """The networks of each data set with their ratios; and the paper's sizes of every set.
 
-    for case in ask.more["cases"]:
-        if case["split"]:
-            case["size"] = split_size(read_json(case["split"]))
-    return expected_table(ask.more["cases"], ask.more["init"], about)
+    Of a table without a split the number of inputs is then an estimate.
+    """
+    cases = []
+    for name in bench.datasets_of_table("expected_densities"):
+        dataset = bench.registry[name]
+        for network, options in bench.config["networks"].items():
+            if network_entry(network).kind == dataset.kind:
+                ratios = bench.config["prune"][dataset.kind]["ratios"]
+                case = {"dataset": name, "network": network, "options": options}
+                cases.append(case | {"ratios": ratios, "size": vars(data_size(dataset, ""))})
+    return {"cases": cases, "init": bench.config["init"]}
 
 
-def split_size(split: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `Data` that a network's layers depend on."""
-    side = split.get("side", 0)
-    n_inputs = split.get("n_inputs") or split.get("channels", 3) * side**2
-    rows = {f"n_{part}": split[f"n_{part}"] for part in ("train", "valid", "test")}
-    return rows | {"n_inputs": n_inputs, "n_classes": split["n_classes"], "side": side}
-
-
-def expected_table(
-    cases: list[dict[str, Any]], init: str, about: About | None = None
-) -> TableDocument:
+def build(results: Results, context: Context) -> TableDocument:
     """One row per network, number of inputs and ratio; data sets of one shape share a row."""
-    about = about or About()
+    init = context.settings["init"]
     inits = [init, *(name for name in INITS if name != init)]
+    splits = {row["dataset"]: row for row in results.datasets.to_dict("records")}
     shared: dict[tuple, list[dict[str, Any]]] = {}
-    for case in cases:
+    for case in context.settings["cases"]:
+        case = _with_known_size(case, splits[case["dataset"]])
         for ratio in case["ratios"]:
             key = (case["network"], case["size"]["n_inputs"], case["size"]["side"], ratio)
             shared.setdefault(key, []).append(case)
     rows, cells = [], {}
     for (network, n_inputs, side, ratio), part in shared.items():
-        data = Data(**part[0]["size"])
-        layers = encoder_layers(network, part[0]["options"], data)
+        layers = encoder_layers(network, part[0]["options"], Data(**part[0]["size"]))
         key = f"{network}/{n_inputs}/{side}/ratio{ratio:g}"
         names = [dataset_label(case["dataset"]) for case in part]
-        guessed = any(case["split"] is None and not case["size"]["side"] for case in part)
-        rows.append(
-            Row(key, [network_label(network), _named(names), f"{ratio:g}"], [GUESSED] * guessed)
-        )
+        notes = [GUESSED] * any(case["guessed"] for case in part)
+        rows.append(Row(key, [network_label(network), _named(names), f"{ratio:g}"], notes))
         cells[key] = _cells(network, layers, n_inputs, inits, ratio)
-    columns = {
-        "inputs": "Inputs",
-        "threshold": "Threshold",
-        "first": "Density, first layer",
-        "second": "second",
-        "last": "last",
-    }
-    columns |= {f"smallest_{name}": f"Smallest (layer), {name}" for name in inits}
+    columns = COLUMNS | {f"smallest_{name}": f"Smallest (layer), {name}" for name in inits}
     return TableDocument(
-        id="expected_densities",
-        title=TITLE,
         caption=f"The magnitude above which 1/r of the initial weights θ† ({init}) of all layers "
         "together are expected, and the part of a layer's weights that lies above it. A layer at "
         "0 would be cut off if training left the order of the magnitudes as it was; no run enters "
-        "here." + stand_in_text(about.stand_ins),
+        "here.",
         row_header=["Network", "Dataset", "Ratio"],
         rows=rows,
         columns=[Column(key, label) for key, label in columns.items()],
-        metrics=[VALUE],
-        default_metric=VALUE,
         cells=cells,
         decimals=4,
         notes=[
             "torch_default is uniform within ±1/√fan_in, glorot within ±√(6/(fan_in + fan_out)), "
             "he_normal is normal with a standard deviation of √(2/fan_in). RESNET keeps "
             "torchvision's, normal with √(2/fan_out). PIS scales all layers alike and changes no "
-            "number here.",
-            *(about.notes or []),
+            "number here."
         ],
         best_along="none",
     )
+
+
+def _with_known_size(case: dict[str, Any], split: dict[str, Any]) -> dict[str, Any]:
+    """A case with the size of its split, where there is one."""
+    if split["missing"] is not None:
+        return case | {"guessed": not case["size"]["side"]}
+    known = ("n_train", "n_valid", "n_test", "n_inputs", "n_classes", "side")
+    return case | {"size": {key: int(split[key]) for key in known}, "guessed": False}
 
 
 def _named(names: list[str]) -> str:
@@ -133,9 +109,8 @@ def _named(names: list[str]) -> str:
 
 
 def _cells(network: str, layers, n_inputs: int, inits: list[str], ratio: float) -> dict[str, Cell]:
-    columns = ["inputs", "threshold", "first", "second", "last"]
-    columns += [f"smallest_{name}" for name in inits]
     if layers is None:
+        columns = [*COLUMNS, *(f"smallest_{name}" for name in inits)]
         reason = "its layers are not known to iunet/networks/expected.py"
         return {column: Cell(missing=reason) for column in columns}
     init = init_of(network, inits[0])
@@ -146,17 +121,17 @@ def _cells(network: str, layers, n_inputs: int, inits: list[str], ratio: float) 
         "second": densities[1] if len(densities) > 1 else None,
         "last": densities[-1],
     }
-    cells = {"inputs": Cell(values={VALUE: Value(float(n_inputs), text=f"{n_inputs:,}")})}
+    cells = {"inputs": text_cell(f"{n_inputs:,}", float(n_inputs))}
     for column, number in numbers.items():
-        value = Value(text="–") if number is None else Value(number)
-        cells[column] = Cell(values={VALUE: value})
+        known = number is not None
+        cells[column] = Cell(values={VALUE: Value(number)}) if known else text_cell("–")
     for i, name in enumerate(inits):
         own = init_of(network, name)
         if own == OWN and i > 0:
-            value = Value(text="its own")
-        else:
-            found = expected_densities(layers, own, ratio)
-            lowest = min(range(len(found)), key=found.__getitem__)
-            value = Value(found[lowest], text=f"{found[lowest]:.4f} ({lowest + 1})")
-        cells[f"smallest_{name}"] = Cell(values={VALUE: value})
+            cells[f"smallest_{name}"] = text_cell("its own")
+            continue
+        found = expected_densities(layers, own, ratio)
+        lowest = min(range(len(found)), key=found.__getitem__)
+        text = f"{found[lowest]:.4f} ({lowest + 1})"
+        cells[f"smallest_{name}"] = text_cell(text, found[lowest])
     return cells

@@ -9,53 +9,45 @@ Both fit macro precision: `balanced_accuracy_score` with its arguments swapped.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
 from iunet.paper import official_rows, paper_table
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.ask import EVIDENCE, Ask
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.scores import About
+from iunet.tables.cells import text_cell
+from iunet.tables.context import Context
+from iunet.tables.document import Column, Row, TableDocument
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
-TITLE = "What table 7 of the paper measures"
-GROUP = EVIDENCE
-
+TITLE = "The metric of the paper's table 7"
 PAPER_SEEDS = 3
 HALF = 0.0005 + 1e-9  # the paper gives 3 decimals
+COLUMNS = {
+    "paper": "Paper",
+    "finding": "Finding",
+    "beside": "Beside",
+    "source": "Test split from",
+}
 FEW = 1000  # beyond that many test rows, most values of 3 decimals are some k/n by chance
 
 
 @dataclass
 class TestSplit:
-    """What is known of a data set's test split: candidates, if only the paper's table 9 is."""
+    """What the paper's table 9 tells of a data set's test split: candidates."""
 
-    dataset: str
     sizes: list[int]
     majority: dict[int, list[int]]  # rows of the majority class, by size
     equal_classes: bool
     n_classes: int | None  # none if the paper does not tell
-    source: str  # split, or table 9
 
 
-def split_facts(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, TestSplit]:
-    """Per data set of the paper: from our split if it is the whole set, else from its table 9."""
-    facts = {}
-    for row in paper_table(9):
-        split = (splits or {}).get(row["dataset"])
-        whole = split is not None and not split.get("provenance", {}).get("subset")
-        facts[row["dataset"]] = _from_split(split) if whole else _from_paper(row)
-    return facts
-
-
-def _from_split(split: dict[str, Any]) -> TestSplit:
-    counts = [entry["test"] for entry in split["classes"]]
-    n = sum(counts)
-    equal = len(set(counts)) == 1
-    return TestSplit(split["dataset"], [n], {n: [max(counts)]}, equal, len(counts), "split")
+def split_facts() -> dict[str, TestSplit]:
+    """Per data set of the paper, from its table 9."""
+    return {row["dataset"]: _from_paper(row) for row in paper_table(9)}
 
 
 def _from_paper(row: dict[str, str]) -> TestSplit:
@@ -69,7 +61,7 @@ def _from_paper(row: dict[str, str]) -> TestSplit:
     sizes = sorted({math.ceil(n / 5) for n in totals or range(low, high + 1)})
     equal = rate == least and all(size % n_classes == 0 for size in sizes)
     majority = {size: _rows_at(rate, size) for size in sizes}
-    return TestSplit(row["dataset"], sizes, majority, equal, n_classes, "table 9")
+    return TestSplit(sizes, majority, equal, n_classes)
 
 
 def _rows_at(rate: float, size: int) -> list[int]:
@@ -78,31 +70,11 @@ def _rows_at(rate: float, size: int) -> list[int]:
     return list(range(math.floor(low), math.ceil(high) + 1))
 
 
-@dataclass
-class MajorityCell:
-    dataset: str
-    method: str
-    value: float
-    rows: int  # of the majority class in the test split
-    n: int
-    constant_balanced_accuracy: float | None
-    source: str
+def majority_cells(facts: dict[str, TestSplit]) -> list[dict[str, Any]]:
+    """Cells of the paper's table 7 that equal the test split's majority rate, to 3 decimals.
 
-
-@dataclass
-class AttainableCell:
-    dataset: str
-    method: str
-    value: float
-    n: int
-    as_one: bool  # is k/n for some k
-    as_mean: bool  # is k/3n: the mean of 3 seeds
-    by_chance: float  # share of the values with 3 decimals that are some k/3n
-    source: str
-
-
-def majority_cells(facts: dict[str, TestSplit]) -> list[MajorityCell]:
-    """Cells of the paper's table 7 that equal the test split's majority rate, to 3 decimals."""
+    `rows` of `n` are the majority class, `constant` is a constant predictor's balanced accuracy.
+    """
     found = []
     for (dataset, method), (value, _) in paper_table7().items():
         split = facts[dataset]
@@ -110,8 +82,8 @@ def majority_cells(facts: dict[str, TestSplit]) -> list[MajorityCell]:
         hits = [(k, n) for k, n in pairs if abs(100 * k / n - value) <= HALF]
         if hits and not split.equal_classes:
             k, n = hits[0] if len(hits) == 1 else _likeliest(hits, dataset)
-            constant = 100 / split.n_classes if split.n_classes else None
-            found.append(MajorityCell(dataset, method, value, k, n, constant, split.source))
+            cell = {"dataset": dataset, "method": method, "value": value, "rows": k, "n": n}
+            found.append(cell | {"constant": 100 / split.n_classes if split.n_classes else None})
     return found
 
 
@@ -121,48 +93,42 @@ def _likeliest(hits: list[tuple[int, int]], dataset: str) -> tuple[int, int]:
     return min(hits, key=lambda hit: (abs(100 * hit[0] / hit[1] - rate), -hit[1]))
 
 
-def attainable_cells(facts: dict[str, TestSplit]) -> list[AttainableCell]:
-    """Every cell of the paper on small test splits with equal classes: can it be k/n at all?"""
-    cells = []
+def attainable_cells(facts: dict[str, TestSplit]) -> list[dict[str, Any]]:
+    """Every cell of the paper on small test splits with equal classes: can it be k/n at all?
+
+    `as_one` is k/n for some k, `as_mean` k/3n: the mean of 3 seeds.
+    """
+    found = []
     for (dataset, method), (value, _) in paper_table7().items():
         split = facts[dataset]
-        if not split.equal_classes or max(split.sizes) > FEW:
-            continue
-        n = split.sizes[0]
-        one, mean = _is_fraction(value, n), _is_fraction(value, PAPER_SEEDS * n)
-        chance = min(1.0, PAPER_SEEDS * n / 100_000)
-        cells.append(AttainableCell(dataset, method, value, n, one, mean, chance, split.source))
-    return cells
+        if split.equal_classes and max(split.sizes) <= FEW:
+            n = split.sizes[0]
+            cell = {"dataset": dataset, "method": method, "value": value, "n": n}
+            cell["as_one"] = _is_fraction(value, n)
+            found.append(cell | {"as_mean": _is_fraction(value, PAPER_SEEDS * n)})
+    return found
 
 
 def _is_fraction(value: float, n: int) -> bool:
     return abs(100 * round(value * n / 100) / n - value) <= HALF
 
 
-def metric_problem(splits: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """The evidence as JSON: the cells, and the counts of both families of columns."""
-    facts = split_facts(splits)
+def metric_problem() -> dict[str, Any]:
+    """The evidence: the cells, and the counts of both families of columns."""
+    facts = split_facts()
     majority, attainable = majority_cells(facts), attainable_cells(facts)
     counts = {}
-    for name, family in families().items():
-        tested = [cell for cell in attainable if cell.method in family]
+    families = {"mlp_tab": [m for m in METHODS if m not in LEARNERS], "tuned": list(LEARNERS)}
+    for name, family in families.items():
+        tested = [cell for cell in attainable if cell["method"] in family]
         counts[name] = {
-            "majority": sum(cell.method in family for cell in majority),
+            "majority": sum(cell["method"] in family for cell in majority),
             "cells": len(facts) * len(family),
             "equal_class_cells": len(tested),
-            "attainable": sum(cell.as_one for cell in tested),
-            "attainable_as_mean": sum(cell.as_mean for cell in tested),
+            "attainable": sum(cell["as_one"] for cell in tested),
+            "attainable_as_mean": sum(cell["as_mean"] for cell in tested),
         }
-    return {
-        "majority": [asdict(cell) for cell in majority],
-        "attainable": [asdict(cell) for cell in attainable],
-        "counts": counts,
-        "summary": _summary(counts),
-    }
-
-
-def families() -> dict[str, list[str]]:
-    return {"mlp_tab": [m for m in METHODS if m not in LEARNERS], "tuned": list(LEARNERS)}
+    return {"majority": majority, "attainable": attainable, "counts": counts}
 
 
 def _summary(counts: dict[str, dict[str, int]]) -> str:
@@ -179,58 +145,49 @@ def _summary(counts: dict[str, dict[str, int]]) -> str:
     )
 
 
-def asks(bench: Benchmark) -> Ask:
-    return Ask()
+def request(bench: Benchmark) -> Request:
+    """No run: it is about the paper's own numbers."""
+    return Request()
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return metric_problem_document()
-
-
-def metric_problem_document(splits: dict[str, dict[str, Any]] | None = None) -> TableDocument:
+def build(results: Results | None, context: Context) -> TableDocument:
     """The evidence as a table: one row per telling cell of the paper."""
-    evidence = metric_problem(splits)
-    rows, cells = [], {}
-    for cell in evidence["majority"]:
-        said = f"majority rate {cell['rows']}/{cell['n']}"
-        balanced = cell["constant_balanced_accuracy"]
-        constant = f"a constant predictor has {balanced:g} %" if balanced else ""
-        _add(rows, cells, "majority", cell, said, constant)
-    for cell in evidence["attainable"]:
-        n = cell["n"]
-        kind = f"k/{n}" if cell["as_one"] else f"k/{3 * n}" if cell["as_mean"] else "no"
-        said = "attainable as " + kind if kind != "no" else "not attainable"
-        near = round(cell["value"] * n / 100)
-        _add(rows, cells, "equal", cell, said, f"nearest {near}/{n} = {100 * near / n:.3f}")
+    evidence = metric_problem()
+    lines = {("majority", *_place(cell)): _of_majority(cell) for cell in evidence["majority"]}
+    lines |= {("equal", *_place(cell)): _of_fraction(cell) for cell in evidence["attainable"]}
+    cells = {
+        "/".join(key): {"paper": text_cell(None, value)}
+        | {name: text_cell(texts[name]) for name in ("finding", "beside", "source")}
+        for key, (value, texts) in lines.items()
+    }
     return TableDocument(
-        id="metric_problem",
-        title="The metric of the paper's table 7",
-        caption=evidence["summary"],
+        caption=_summary(evidence["counts"]),
         row_header=["Dataset", "Method"],
-        rows=rows,
-        columns=[
-            Column("paper", "Paper"),
-            Column("finding", "Finding"),
-            Column("beside", "Beside"),
-            Column("source", "Test split from"),
-        ],
-        metrics=[VALUE],
-        default_metric=VALUE,
+        rows=[Row("/".join(key), [dataset_label(key[1]), tabular_label(key[2])]) for key in lines],
+        columns=[Column(key, label) for key, label in COLUMNS.items()],
         cells=cells,
         best_along="none",
     )
 
 
-def _add(
-    rows: list[Row],
-    cells: dict[str, dict[str, Cell]],
-    kind: str,
-    cell: dict[str, Any],
-    finding: str,
-    beside: str,
-) -> None:
-    key = f"{kind}/{cell['dataset']}/{cell['method']}"
-    rows.append(Row(key, [dataset_label(cell["dataset"]), tabular_label(cell["method"])]))
-    texts = {"finding": finding, "beside": beside, "source": cell["source"]}
-    cells[key] = {"paper": Cell(values={VALUE: Value(cell["value"])})}
-    cells[key] |= {name: Cell(values={VALUE: Value(text=text)}) for name, text in texts.items()}
+def _place(cell: dict[str, Any]) -> tuple[str, str]:
+    return cell["dataset"], cell["method"]
+
+
+def _of_majority(cell: dict[str, Any]) -> tuple[float, dict[str, str]]:
+    constant = cell["constant"]
+    return cell["value"], {
+        "finding": f"majority rate {cell['rows']}/{cell['n']}",
+        "beside": f"a constant predictor has {constant:g} %" if constant else "",
+        "source": "table 9",
+    }
+
+
+def _of_fraction(cell: dict[str, Any]) -> tuple[float, dict[str, str]]:
+    n, near = cell["n"], round(cell["value"] * cell["n"] / 100)
+    fraction = f"k/{n}" if cell["as_one"] else f"k/{PAPER_SEEDS * n}" if cell["as_mean"] else None
+    return cell["value"], {
+        "finding": f"attainable as {fraction}" if fraction else "not attainable",
+        "beside": f"nearest {near}/{n} = {100 * near / n:.3f}",
+        "source": "table 9",
+    }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.labels import METRIC_LABELS, dataset_label
+from iunet.labels import METRIC_LABELS
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import base_network
 
-TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def is_tabular(network: str) -> bool:
@@ -17,20 +19,22 @@ def is_tabular(network: str) -> bool:
     return network in LEARNERS or network_entry(base_network(network)).kind == "tabular"
 
 
+def with_primary(runs: pd.DataFrame) -> pd.DataFrame:
+    """With the metric that counts: accuracy of images, balanced accuracy of tables."""
+    tabular = runs["network"].map(is_tabular).astype(bool)
+    columns = {}
+    for part in ("valid", "test"):
+        balanced, plain = runs[f"{part}_balanced_accuracy"], runs[f"{part}_accuracy"]
+        columns[f"{part}_primary"] = balanced.where(tabular, plain)
+    return runs.assign(**columns)
+
+
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
     return {metric: METRIC_LABELS[metric] for metric in metrics if metric in METRIC_LABELS}
 
 
-def paper_metric(method: str, tabular: bool) -> str:
+def paper_metric(method: str, network: str) -> str:
     """Which of our metrics a method's column of the paper is compared with."""
-    if not tabular:
+    if not is_tabular(network):
         return "accuracy"
     return "balanced_accuracy" if method in LEARNERS else "swapped_balanced_accuracy"
-
-
-def stand_in_text(stand_ins: dict[str, str] | None) -> str:
-    """A sentence for captions: which data sets take the place of the paper's."""
-    if not stand_ins:
-        return ""
-    pairs = [f"{ours} for {dataset_label(paper)}" for paper, ours in stand_ins.items()]
-    return f" Stand-ins for the paper's data: {', '.join(pairs)}."

@@ -10,42 +10,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iunet.labels import METRIC_LABELS
-from iunet.runs import paths
-from iunet.runs.entries import Benchmark
-from iunet.tables.ask import BEYOND, Ask
-from iunet.tables.document import (
-    VALUE,
-    Cell,
-    Column,
-    Row,
-    TableDocument,
-    Value,
-    read_document,
-)
-from iunet.tables.names import stand_in_text
-from iunet.tables.scores import About
+from iunet.results.collect import Results
+from iunet.results.selection import of_results
+from iunet.tables.context import Context
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.table2 import complete_rows, complete_scores, paper_scores
-from iunet.tables.table7 import tabular_label
+from iunet.tables.table7 import table7, tabular_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Ranking of the methods on tabular data"
-GROUP = BEYOND
-MADE_FROM = "table7"
+ENTRY = "table7"
 ALPHA = 0.05
 
 
-def asks(bench: Benchmark) -> Ask:
-    table7 = bench.path(paths.TABLE_DOCUMENT, table="table7")
-    return Ask(bench.cells_of("tables.table7"), files=[table7], more={"table7": table7})
-
-
-def build(ask: Ask, about: About) -> TableDocument:
+def build(results: Results, context: Context) -> TableDocument:
     """The table; the numbers behind it, from which the diagram is drawn, are its `data`."""
-    document, ranking = ranking_document(read_document(ask.more["table7"]), about=about)
-    document.data = ranking.to_json()
-    return document
+    return ranking_table(table7(of_results(results.runs), context))
 
 
 @dataclass
@@ -141,17 +123,10 @@ def paper_note(method: str = "iunet", alpha: float = ALPHA) -> str:
     )
 
 
-def ranking_document(
-    table7: TableDocument, metric: str = "balanced_accuracy", about: About | None = None
-) -> tuple[TableDocument, Ranking]:
+def ranking_table(source: TableDocument, metric: str = "balanced_accuracy") -> TableDocument:
     """Average ranks and Holm-adjusted p-values, from the scores of table 7."""
-    about = about or About()
-    ranking = critical_difference(complete_scores(table7, metric))
-    labels = {column.key: column.label for column in table7.columns}
-    return _document(ranking, labels, METRIC_LABELS[metric], about), ranking
-
-
-def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: About) -> TableDocument:
+    ranking = critical_difference(complete_scores(source, metric))
+    labels = {column.key: column.label for column in source.columns}
     methods = list(ranking.ranks)
     label = {m: labels.get(m, tabular_label(m)) for m in methods}
     cells: dict[str, dict[str, Cell]] = {}
@@ -160,20 +135,17 @@ def _document(ranking: Ranking, labels: dict[str, str], metric: str, about: Abou
         for other in methods:
             cells[method][other] = _p_cell(ranking, method, other)
     return TableDocument(
-        id="ranking",
-        title=TITLE,
-        caption=f"Average ranks by {metric.lower()} over {ranking.n_datasets} data sets (1 is "
-        "best), and p-values of Wilcoxon's signed-rank test between pairs of methods, adjusted "
-        "by Holm's method." + stand_in_text(about.stand_ins),
+        caption=f"Average ranks by {METRIC_LABELS[metric].lower()} over {ranking.n_datasets} data "
+        "sets (1 is best), and p-values of Wilcoxon's signed-rank test between pairs of methods, "
+        "adjusted by Holm's method.",
         row_header=["Method"],
         rows=[Row(m, [label[m]]) for m in methods],
         columns=[Column("rank", "Average rank"), *(Column(m, label[m]) for m in methods)],
-        metrics=[VALUE],
-        default_metric=VALUE,
         cells=cells,
-        notes=[*_notes(ranking, label), paper_note(), *(about.notes or [])],
+        notes=[*_notes(ranking, label), paper_note()],
         lower_is_better=["rank"],
         best_along="none",
+        data=ranking.to_json(),
     )
 
 

@@ -1,24 +1,17 @@
-"""What the tables of scores share: cells by row and column, with the paper's values beside them."""
+"""Tables of scores: mean ± std over seeds by row and column, with the paper's value beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, network_label
+from iunet.labels import SCORES, method_label, method_order
 from iunet.paper import paper_table
 from iunet.runs.names import SURVIVORS
-from iunet.tables.cells import cell_of, in_order, score_columns, select
-from iunet.tables.document import (
-    Column,
-    PaperValue,
-    Row,
-    TableDocument,
-    compare_with_paper,
-    mark_best,
-)
-from iunet.tables.names import is_tabular, metric_labels, stand_in_text
+from iunet.tables.cells import cell_of, grouped, in_order, table_rows
+from iunet.tables.context import Context
+from iunet.tables.document import Column, PaperValue, TableDocument, compare_with_paper, mark_best
+from iunet.tables.names import metric_labels, with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,76 +30,71 @@ SWAPPED_NOTE = (
     "with balanced accuracy. The paper gives no ± for these three: they look taken from Kadra et "
     "al. (2021)."
 )
+PRIMARY = ["primary", *SCORES]
 
-
-@dataclass
-class Line:
-    """A row or column of a table, and the rows of the frame that belong to it."""
-
-    head: Row | Column
-    where: dict[str, Any]
-
-
-@dataclass
-class About:
-    """What a table says of its run beside the numbers."""
-
-    stand_ins: dict[str, str] | None = None  # our data set by the paper's that it stands in for
-    row_notes: dict[str, list[str]] | None = None  # by data set: "subset"
-    notes: list[str] | None = None  # budgets of tuned methods, …
-
-    def of(self, dataset: str) -> list[str]:
-        return list((self.row_notes or {}).get(dataset, []))
-
-
-def network_rows(frame: pd.DataFrame, about: About, column: str = "network") -> list[Line]:
-    """A row for every network and data set; `column` of the frame names the network."""
-    return [
-        Line(
-            Row(f"{name}/{data}", [network_label(name), dataset_label(data)], about.of(data)),
-            {column: name, "dataset": data},
-        )
-        for name in in_order(frame[column])
-        for data in in_order(select(frame, **{column: name})["dataset"])
-    ]
-
-
-PaperOf = Callable[[dict[str, Any]], PaperValue | None]
+Published = dict[tuple[str, ...], tuple[float, float | None]]  # (mean, std) by row and column
 
 
 def score_table(
-    frame: pd.DataFrame,
-    rows: list[Line],
-    columns: list[Line],
-    metrics: list[str],
-    paper: PaperOf,
-    about: About,
+    runs: pd.DataFrame,
+    context: Context,
     caption: str,
-    **document: Any,
+    metrics: list[str],
+    rows: tuple[str, ...] = ("network", "dataset"),
+    column: str = "method",
+    columns: Iterable[str] = (),
+    label: Callable[[str], str] = method_label,
+    paper: Published | None = None,
+    metric_of: Callable[[dict[str, str]], str] | None = None,
+    column_metric: Callable[[str], str] | None = None,
+    notes: Iterable[str] = (),
+    default_metric: str = "",
 ) -> TableDocument:
-    """A table of mean test scores; `paper` gives its value for the keys of a row and column."""
-    cells = {}
-    for row in rows:
-        of_row = select(frame, **row.where)
-        cells[row.head.key] = {}
-        for column in columns:
-            part = select(of_row, **column.where)
-            cell = cell_of(part, score_columns(metrics))
-            cell.notes += density_note(part)
-            compare_with_paper(cell, paper(row.where | column.where))
-            cells[row.head.key][column.head.key] = cell
+    """Mean test scores of `runs` (one row per seed); the first metric is shown first, or another.
+
+    `columns` come first, then what else the runs have. `metric_of` says, for the keys of a row and
+    column, with which of our metrics the paper's value is compared; `column_metric` says it of a
+    whole column, where it does not depend on the row.
+    """
+    runs = with_primary(runs)
+    names = in_order([*columns, *runs[column]])
+    parts = grouped(runs, [*rows, column])
+    heads = table_rows(runs, rows, context)
+    cells: dict[str, dict] = {}
+    for key, head in heads.items():
+        cells[head.key] = {}
+        for name in names:
+            part = parts.get((*key, name))
+            cell = cell_of(part, {metric: f"test_{metric}" for metric in metrics})
+            cell.notes += [] if part is None else density_note(part)
+            if found := (paper or {}).get((*key, name)):
+                keys = dict(zip((*rows, column), (*key, name), strict=True))
+                compare_with_paper(cell, PaperValue(*found, metric_of(keys)))
+            cells[head.key][name] = cell
     table = TableDocument(
-        caption=caption + stand_in_text(about.stand_ins),
-        rows=[row.head for row in rows],
-        columns=[column.head for column in columns],
+        caption=caption,
+        row_header=[word.capitalize() for word in rows],
+        rows=list(heads.values()),
+        columns=[
+            Column(name, label(name), column_metric(name) if column_metric else None)
+            for name in names
+        ],
         metrics=metrics,
+        default_metric=default_metric,
         cells=cells,
         metric_labels=metric_labels(metrics),
-        **document,
+        notes=[SPREAD_NOTE, *notes],
     )
-    table.notes = [SPREAD_NOTE, *table.notes, *(about.notes or [])]
     mark_best(table)
     return table
+
+
+def primary_table(
+    runs: pd.DataFrame, context: Context, caption: str, notes: Iterable[str] = ()
+) -> TableDocument:
+    """Networks and data sets by methods, in the one order that these have everywhere."""
+    methods = method_order(runs["method"])
+    return score_table(runs, context, caption, PRIMARY, columns=methods, notes=notes)
 
 
 def density_note(rows: pd.DataFrame) -> list[str]:
@@ -117,25 +105,12 @@ def density_note(rows: pd.DataFrame) -> list[str]:
     return [] if shares.empty else [f"keeps {100 * shares.mean():.2g} % of the encoder's weights"]
 
 
-def paper_cells(number: int, *keys: str) -> dict[tuple[str, ...], tuple[float, float | None]]:
+def paper_cells(number: int, *keys: str) -> Published:
     """(mean, std) of a table of the paper in long form, by the named columns."""
-    return {tuple(row[key] for key in keys): _numbers(row, "") for row in paper_table(number)}
-
-
-def _numbers(row: dict[str, str], prefix: str) -> tuple[float, float | None]:
-    std = row.get(f"{prefix}std")
-    return float(row[f"{prefix}mean"]), float(std) if std else None
-
-
-def paper_value(found: tuple[float, float | None] | None, metric: str) -> PaperValue | None:
-    return PaperValue(*found, metric) if found else None
-
-
-def with_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """The metric that counts: accuracy of images, balanced accuracy of tables."""
-    tabular = frame["network"].map(is_tabular).astype(bool)
-    columns = {}
-    for part in ("valid", "test"):
-        balanced, plain = frame[f"{part}_balanced_accuracy"], frame[f"{part}_accuracy"]
-        columns[f"{part}_primary"] = balanced.where(tabular, plain)
-    return frame.assign(**columns)
+    return {
+        tuple(row[key] for key in keys): (
+            float(row["mean"]),
+            float(row["std"]) if row.get("std") else None,
+        )
+        for row in paper_table(number)
+    }

@@ -8,53 +8,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iunet.labels import method_label, network_label
-from iunet.runs.entries import Benchmark
-from iunet.runs.names import SupernetName
-from iunet.runs.requests import requests_at_each_cut, run_requests
-from iunet.tables.ask import SEARCHES, Ask
-from iunet.tables.cells import cut_off_notes, in_order, select, summarise, troubles_of
+from iunet.results.collect import Results
+from iunet.results.selection import of_results, of_subnetworks
+from iunet.tables.cells import cut_off_notes, in_order, problems_of, select, summarise, text_cell
+from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.frame import read_runs
-from iunet.tables.scores import About
-from iunet.tables.searches import search_document
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Appendix E.2: one compression ratio for all image data sets"
-GROUP = SEARCHES
 KIND = "vision"
+CAPTION = (
+    "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
+    "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "
+    "the methods come in the same order."
+)
 NONE = "–"  # no method has such a setting
 
 
-def asks(bench: Benchmark) -> Ask:
-    """Every method with its own choice, and those that have one at each of their candidates."""
-    cells = bench.cells_of("tables.search_fixed_ratio")
-    fixed = requests_at_each_cut(bench, [cell for cell in cells if cell.method.cuts])
-    return Ask(cells, run_requests(bench, cells), more={"fixed": fixed})
+def build(results: Results, context: Context) -> TableDocument:
+    """A row for what was chosen per data set, then one for each setting for all of them.
 
-
-def build(ask: Ask, about: About) -> TableDocument:
-    return search_fixed_ratio(read_runs(ask.more["fixed"]), read_runs(ask.requests), about)
-
-
-def search_fixed_ratio(
-    fixed: pd.DataFrame, chosen: pd.DataFrame, about: About | None = None
-) -> TableDocument:
-    """Do the methods rank the same with one ratio, and one l1, for all image sets?
-
-    `chosen` has all methods with what was chosen per data set; `fixed` those that have a ratio at
-    each ratio, and β-LASSO at each l1. The others have the same score in both.
+    Methods without a ratio, or an l1, have the same score in all rows.
     """
-    about = about or About()
+    chosen, fixed = of_results(results.runs), of_subnetworks(results.runs)
     methods = in_order(chosen["method"])
-    columns = [
-        c
-        for m in methods
-        for c in (Column(m, method_label(m)), Column(f"{m}_rank", f"Rank of {method_label(m)}"))
-    ]
-    columns += [Column("same_order", "Same ranking"), Column("same_datasets", "Data sets alike")]
-    fixed = fixed.assign(l1=fixed["supernet"].map(_l1))
     rows, cells = [], {}
     for network in in_order(chosen["network"]):
         of_network = select(chosen, network=network)
@@ -63,7 +42,7 @@ def search_fixed_ratio(
         settings = _settings(select(fixed, network=network))
         with_l1 = any(l1 is not None for _, l1, _ in settings)
         rows.append(Row(key, [network_label(network), chose, chose if with_l1 else NONE]))
-        cells[key] = _ranking_cells(base, base, _troubles(of_network), first=True)
+        cells[key] = _ranking_cells(base, base, _problems(of_network), first=True)
         _note_cut_off(cells[key], of_network, methods)
         for ratio, l1, runs in settings:
             varied = in_order(runs["method"])
@@ -73,28 +52,26 @@ def search_fixed_ratio(
             setting = "-".join(f"{name}{v:g}" for name, v in parts if v is not None)
             key = f"{network}/{setting}"
             rows.append(Row(key, [network_label(network), _for_all(ratio), _for_all(l1)]))
-            cells[key] = _ranking_cells(scores, base, _troubles(runs), first=False)
+            cells[key] = _ranking_cells(scores, base, _problems(runs), first=False)
             _note_cut_off(cells[key], runs, varied)
-    table = search_document(
-        "search_fixed_ratio",
-        TITLE,
-        "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
-        "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "
-        "the methods come in the same order.",
-        ["Network", "Ratio", "l1 of β-LASSO"],
-        rows,
-        columns,
-        cells,
-        about,
+    return TableDocument(
+        caption=CAPTION,
+        row_header=["Network", "Ratio", "l1 of β-LASSO"],
+        rows=rows,
+        columns=_columns(methods),
+        cells=cells,
+        notes=["Only data sets with a score of every method count in a row.", _note(cells)],
         best_along="none",
     )
-    table.notes[0] = "Only data sets with a score of every method count in a row."
-    table.notes.append(_fixed_verdict(rows, cells))
-    return table
 
 
-def _l1(supernet: str | None) -> float | None:
-    return SupernetName.parse(supernet).l1 if supernet else None
+def _columns(methods: list[str]) -> list[Column]:
+    columns = []
+    for method in methods:
+        label = method_label(method)
+        columns += [Column(method, label), Column(f"{method}_rank", f"Rank of {label}")]
+    last = {"same_order": "Same ranking", "same_datasets": "Data sets alike"}
+    return columns + [Column(key, label) for key, label in last.items()]
 
 
 def _for_all(value: float | None) -> str:
@@ -113,12 +90,12 @@ def _settings(fixed: pd.DataFrame) -> list[tuple[float | None, float | None, pd.
     ]
 
 
-def _troubles(runs: pd.DataFrame) -> str:
+def _problems(runs: pd.DataFrame) -> str:
     """Why methods have no score, if some have none."""
     found = {
         f"{method_label(method)}: {reason}": None
         for method in in_order(runs["method"])
-        for reason in troubles_of(select(runs, method=method))
+        for reason in problems_of(select(runs, method=method))
     }
     return "; ".join(found)
 
@@ -137,12 +114,12 @@ def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
 
 
 def _ranking_cells(
-    scores: pd.DataFrame, base: pd.DataFrame, troubles: str, first: bool
+    scores: pd.DataFrame, base: pd.DataFrame, problems: str, first: bool
 ) -> dict[str, Cell]:
     complete = scores.dropna().index.intersection(base.dropna().index)
     names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
     if complete.empty:
-        reason = "no data set with every method" + (f" ({troubles})" if troubles else "")
+        reason = "no data set with every method" + (f" ({problems})" if problems else "")
         return {name: Cell(missing=reason) for name in names}
     ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
     cells = {}
@@ -152,9 +129,8 @@ def _ranking_cells(
     same = ranks.mean().rank().equals(base_ranks.mean().rank())
     alike = int((ranks == base_ranks).all(axis=1).sum())
     text = "–" if first else "yes" if same else "no"
-    cells["same_order"] = Cell(values={VALUE: Value(text=text)})
-    cells["same_datasets"] = Cell(values={VALUE: Value(text=f"{alike} of {len(complete)}")})
-    return cells
+    texts = {"same_order": text, "same_datasets": f"{alike} of {len(complete)}"}
+    return cells | {name: text_cell(text) for name, text in texts.items()}
 
 
 def _note_cut_off(cells: dict[str, Cell], runs: pd.DataFrame, methods: list[str]) -> None:
@@ -167,8 +143,8 @@ def _ranks(scores: pd.DataFrame) -> pd.DataFrame:
     return scores.round(3).rank(axis=1, ascending=False, method="average")
 
 
-def _fixed_verdict(rows: list[Row], cells: dict[str, dict[str, Cell]]) -> str:
-    values = [cells[row.key]["same_order"].values.get(VALUE) for row in rows]
+def _note(cells: dict[str, dict[str, Cell]]) -> str:
+    values = [row["same_order"].values.get(VALUE) for row in cells.values()]
     answers = [value.text for value in values if value and value.text in ("yes", "no")]
     if not answers:
         return "No fixed setting can be compared yet."

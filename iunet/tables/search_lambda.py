@@ -2,72 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from iunet.labels import dataset_label, network_label
-from iunet.runs.entries import Benchmark
-from iunet.runs.requests import run_requests
-from iunet.tables.ask import SEARCHES, Ask
-from iunet.tables.cells import cell_of, in_order, select
+from iunet.results.collect import Results
+from iunet.results.selection import METHOD, of_results
+from iunet.tables.cells import cell_of, grouped, table_rows
+from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Column, Row, TableDocument, mark_best
-from iunet.tables.frame import read_runs
-from iunet.tables.scores import About, with_primary
-from iunet.tables.searches import AVERAGE, average, search_document, verdict, winners
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iunet.tables.names import with_primary
+from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
 
 TITLE = "Appendix E.2: the weight λ of the contrastive loss"
-GROUP = SEARCHES
 PAPER_LAMBDA = 1.0
 
 
-def asks(bench: Benchmark) -> Ask:
-    cells = bench.cells_of("tables.search_lambda")
-    rows = {cell.method.name: bench.config["methods"][cell.method.name] for cell in cells}
-    default = bench.config["train"]["supernet"]["lambda"]
-    lambdas = {m: row.get("supernet", {}).get("lambda", default) for m, row in rows.items()}
-    return Ask(cells, run_requests(bench, cells), more={"lambdas": lambdas})
-
-
-def build(ask: Ask, about: About) -> TableDocument:
-    return search_lambda(read_runs(ask.requests), ask.more["lambdas"], about)
-
-
-def search_lambda(
-    frame: pd.DataFrame, lambdas: dict[str, float], about: About | None = None
-) -> TableDocument:
-    """Validation scores by λ; `lambdas` says the λ of each method of the frame."""
-    about = about or About()
-    frame = with_primary(frame).assign(column=frame["method"].map(lambdas))
-    columns = [Column(f"lambda{v:g}", f"λ = {v:g}") for v in sorted(set(lambdas.values()))]
-    rows, cells = [], {}
-    for network in in_order(frame["network"]):
-        for dataset in in_order(select(frame, network=network)["dataset"]):
-            key = f"{network}/{dataset}"
-            rows.append(
-                Row(key, [network_label(network), dataset_label(dataset)], about.of(dataset))
-            )
-            part = select(frame, network=network, dataset=dataset)
-            cells[key] = {
-                column.key: cell_of(select(part, column=value), {VALUE: "valid_primary"})
-                for column, value in zip(columns, sorted(set(lambdas.values())), strict=True)
-            }
-    rows.append(Row(AVERAGE, ["", "average"]))
-    cells[AVERAGE] = {c.key: average([cells[r.key][c.key] for r in rows[:-1]]) for c in columns}
-    table = search_document(
-        "search_lambda",
-        TITLE,
-        "Validation score (%) of IUNET by λ: accuracy on images, balanced accuracy on tables.",
-        ["Network", "Dataset"],
-        rows,
-        columns,
-        cells,
-        about,
+def build(results: Results, context: Context) -> TableDocument:
+    """Validation scores of the chosen ratios by λ, which is that of a method's supernets."""
+    weights = {key: part["lambda"].iloc[0] for key, part in grouped(results.runs, METHOD).items()}
+    runs = with_primary(of_results(results.runs))
+    own = [weights[key] for key in zip(*(runs[column] for column in METHOD), strict=True)]
+    parts = grouped(runs.assign(weight=own), ["network", "dataset", "weight"])
+    columns = {f"lambda{value:g}": value for value in sorted(set(own))}
+    heads = table_rows(runs, ("network", "dataset"), context)
+    cells = {
+        head.key: {
+            column: cell_of(parts.get((*key, value)), {VALUE: "valid_primary"})
+            for column, value in columns.items()
+        }
+        for key, head in heads.items()
+    }
+    cells[AVERAGE] = {c: average([row[c] for row in cells.values()]) for c in columns}
+    table = TableDocument(
+        caption="Validation score (%) of IUNET by λ: accuracy on images, balanced accuracy on "
+        "tables.",
+        row_header=["Network", "Dataset"],
+        rows=[*heads.values(), Row(AVERAGE, ["", "average"])],
+        columns=[Column(key, f"λ = {value:g}") for key, value in columns.items()],
+        cells=cells,
+        notes=[SPREAD],
     )
     mark_best(table)
-    winner = winners(table, [(AVERAGE, column.key) for column in columns])
-    labels = {column.key: column.label for column in columns}
-    names = " and ".join(labels[column] for _, column in winner)
-    table.notes.append(verdict(names, f"λ = {PAPER_LAMBDA:g}", "every data set and λ"))
+    places = {column.label: (AVERAGE, column.key) for column in table.columns}
+    paper = f"λ = {PAPER_LAMBDA:g}"
+    table.notes.append(winner_note(table, places, paper, "every data set and λ"))
     return table

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.names import stand_in_text
-from iunet.tables.scores import About
+from iunet.tables.document import VALUE, Cell, TableDocument, Value
 
 AVERAGE = "average"
 SPREAD = "Mean ± sample standard deviation over seeds; the best is bold."
@@ -18,43 +16,14 @@ def average(cells: list[Cell]) -> Cell:
     return Cell(values={VALUE: Value(sum(values) / len(values))})
 
 
-def winners(table: TableDocument, places: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The places whose value is the best of them; none if one has no value."""
-    values = [table.cell(*place).values.get(VALUE) for place in places]
-    if not values or any(value is None for value in values):
-        return []
-    best = max(round(value.mean, table.decimals) for value in values)
-    return [p for p, v in zip(places, values, strict=True) if round(v.mean, table.decimals) == best]
-
-
-def verdict(ours: str, paper: str, needed: str) -> str:
-    if not ours:
+def winner_note(
+    table: TableDocument, places: dict[str, tuple[str, str]], paper: str, needed: str
+) -> str:
+    """Which of the places (row and column, by their names) is the best, beside the paper's."""
+    values = {name: table.cell(*place).values.get(VALUE) for name, place in places.items()}
+    if not values or None in values.values():
         return f"The averages need {needed}: no winner can be named yet. The paper chose {paper}."
+    rounded = {name: round(value.mean, table.decimals) for name, value in values.items()}
+    ours = " and ".join(n for n, value in rounded.items() if value == max(rounded.values()))
     same = "the same" if ours == paper else "another"
     return f"Best on average: {ours}. The paper chose {paper}: {same}."
-
-
-def search_document(
-    id: str,
-    title: str,
-    caption: str,
-    row_header: list[str],
-    rows: list[Row],
-    columns: list[Column],
-    cells: dict[str, dict[str, Cell]],
-    about: About,
-    best_along: str = "row",
-) -> TableDocument:
-    return TableDocument(
-        id=id,
-        title=title,
-        caption=caption + stand_in_text(about.stand_ins),
-        row_header=row_header,
-        rows=rows,
-        columns=columns,
-        metrics=[VALUE],
-        default_metric=VALUE,
-        cells=cells,
-        notes=[SPREAD, *(about.notes or [])],
-        best_along=best_along,
-    )

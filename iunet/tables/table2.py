@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import METRIC_LABELS
 from iunet.paper import paper_table
-from iunet.runs import paths
-from iunet.runs.entries import Benchmark
-from iunet.tables.ask import PAPER, Ask
+from iunet.results.collect import Results
+from iunet.results.selection import of_results
+from iunet.tables.context import Context
 from iunet.tables.document import (
     Cell,
     Column,
@@ -18,20 +18,17 @@ from iunet.tables.document import (
     Value,
     compare_with_paper,
     mark_best,
-    read_document,
 )
-from iunet.tables.names import metric_labels, stand_in_text
-from iunet.tables.scores import About
-from iunet.tables.table7 import METHODS, paper_table7
+from iunet.tables.names import metric_labels
+from iunet.tables.table7 import METHODS, paper_table7, table7
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Table 2: summary of the tabular data sets"
-GROUP = PAPER
-MADE_FROM = "table7"
+ENTRY = "table7"
 LIKE_THE_PAPER = "like_the_paper"
-TABLE2_METRICS = ["balanced_accuracy", "accuracy", "swapped_balanced_accuracy", LIKE_THE_PAPER]
+METRICS = ["balanced_accuracy", "accuracy", "swapped_balanced_accuracy", LIKE_THE_PAPER]
 SUMMARY = {
     "num_top1": "Num Top1 ↑",
     "average_accuracy": "Average score ↑",
@@ -40,17 +37,40 @@ SUMMARY = {
 DECIMALS = 3
 
 
-def asks(bench: Benchmark) -> Ask:
-    table7 = bench.path(paths.TABLE_DOCUMENT, table="table7")
-    return Ask(bench.cells_of("tables.table7"), files=[table7], more={"table7": table7})
+def build(results: Results, context: Context) -> TableDocument:
+    return table2(table7(of_results(results.runs), context))
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return table2(read_document(ask.more["table7"]), about)
+def table2(source: TableDocument) -> TableDocument:
+    """Top-1 counts, averages and average ranks, from table 7."""
+    complete = {metric: complete_scores(source, metric) for metric in METRICS}
+    counted = complete[LIKE_THE_PAPER]
+    published, origin = _paper_table2(counted)
+    summaries = {metric: summary_of(scores) for metric, scores in complete.items() if len(scores)}
+    cells = {
+        row: {c.key: _cell(row, c.key, summaries, published, source) for c in source.columns}
+        for row in SUMMARY
+    }
+    compared = LIKE_THE_PAPER if published is not None else None
+    table = TableDocument(
+        caption=f"Summary of table 7 over {len(counted)} of {len(source.rows)} data sets: where "
+        "each method was best (all tied winners count), its average score (%), and its average "
+        "rank (ties share theirs, 1 is best).",
+        row_header=["Summary"],
+        rows=[Row(key, [label]) for key, label in SUMMARY.items()],
+        columns=[Column(c.key, c.label, compared) for c in source.columns],
+        metrics=METRICS,
+        cells=cells,
+        metric_labels=metric_labels(METRICS),
+        lower_is_better=["average_rank"],
+        notes=[*_notes(source, counted), *origin],
+    )
+    mark_best(table)
+    return table
 
 
-def table2_of(values: pd.DataFrame) -> pd.DataFrame:
-    """Table 2 of scores (a row per data set, a column per method, none missing).
+def summary_of(values: pd.DataFrame) -> pd.DataFrame:
+    """The rows of table 2, from scores (a row per data set, a column per method, none missing).
 
     Top-1 counts every tied winner; ties share their average rank, and rank 1 is best. Scores are
     equal if they are in the decimals shown.
@@ -73,64 +93,27 @@ def paper_scores() -> pd.DataFrame:
     return series.unstack()[METHODS]
 
 
-def scores_of(table7: TableDocument, metric: str) -> pd.DataFrame:
+def scores_of(source: TableDocument, metric: str) -> pd.DataFrame:
     """Data sets by methods, of a metric; `like_the_paper` takes each column's own."""
     import pandas as pd
 
     def mean(row: str, column: Column) -> float | None:
         key = column.paper_metric if metric == LIKE_THE_PAPER else metric
-        value = table7.cell(row, column.key).values.get(key)
+        value = source.cell(row, column.key).values.get(key)
         return value.mean if value else None
 
-    content = {c.key: [mean(row.key, c) for row in table7.rows] for c in table7.columns}
-    return pd.DataFrame(content, index=[row.key for row in table7.rows], dtype=float)
+    content = {c.key: [mean(row.key, c) for row in source.rows] for c in source.columns}
+    return pd.DataFrame(content, index=[row.key for row in source.rows], dtype=float)
 
 
-def complete_scores(table7: TableDocument, metric: str) -> pd.DataFrame:
+def complete_scores(source: TableDocument, metric: str) -> pd.DataFrame:
     """Without methods that have no score at all, the data sets on which every method has one."""
-    return complete_rows(scores_of(table7, metric))
+    return complete_rows(scores_of(source, metric))
 
 
 def complete_rows(scores: pd.DataFrame) -> pd.DataFrame:
     ranked = scores.dropna(axis=1, how="all")
     return ranked.dropna() if len(ranked.columns) else ranked.iloc[:0]
-
-
-def table2(table7: TableDocument, about: About | None = None) -> TableDocument:
-    """Top-1 counts, averages and average ranks, from table 7."""
-    about = about or About()
-    complete = {metric: complete_scores(table7, metric) for metric in TABLE2_METRICS}
-    counted = complete[LIKE_THE_PAPER]
-    published, origin = _paper_table2(counted)
-    summaries = {metric: table2_of(scores) for metric, scores in complete.items() if len(scores)}
-    cells = {
-        row: {
-            column.key: _summary_cell(row, column.key, summaries, published, table7)
-            for column in table7.columns
-        }
-        for row in SUMMARY
-    }
-    table = TableDocument(
-        id="table2",
-        title=TITLE,
-        caption=f"Summary of table 7 over {len(counted)} of {len(table7.rows)} data sets: where "
-        "each method was best (all tied winners count), its average score (%), and its average "
-        "rank (ties share theirs, 1 is best)." + stand_in_text(about.stand_ins),
-        row_header=["Summary"],
-        rows=[Row(key, [label]) for key, label in SUMMARY.items()],
-        columns=[
-            Column(c.key, c.label, LIKE_THE_PAPER if published is not None else None)
-            for c in table7.columns
-        ],
-        metrics=TABLE2_METRICS,
-        default_metric=TABLE2_METRICS[0],
-        cells=cells,
-        metric_labels=metric_labels(TABLE2_METRICS),
-        lower_is_better=["average_rank"],
-        notes=[*_table2_notes(table7, counted), *origin, *(about.notes or [])],
-    )
-    mark_best(table)
-    return table
 
 
 def _paper_table2(counted: pd.DataFrame) -> tuple[pd.DataFrame | None, list[str]]:
@@ -151,15 +134,15 @@ def _paper_table2(counted: pd.DataFrame) -> tuple[pd.DataFrame | None, list[str]
         f"The paper's side is not its own table 2 but its table 7 summarised over the same "
         f"{len(counted)} data sets and {len(methods)} methods."
     )
-    return table2_of(scores.loc[counted.index, methods]), [note]
+    return summary_of(scores.loc[counted.index, methods]), [note]
 
 
-def _summary_cell(
+def _cell(
     row: str,
     method: str,
     summaries: dict[str, pd.DataFrame],
     published: pd.DataFrame | None,
-    table7: TableDocument,
+    source: TableDocument,
 ) -> Cell:
     cell = Cell()
     for metric, summary in summaries.items():
@@ -168,7 +151,7 @@ def _summary_cell(
             text = f"{value:.0f}" if row == "num_top1" else None
             cell.values[metric] = Value(value, text=text)
     if not cell.values:
-        reasons = {table7.cell(r.key, method).missing for r in table7.rows} - {None}
+        reasons = {source.cell(r.key, method).missing for r in source.rows} - {None}
         none = "no data set has a score of every method"
         cell.missing = "; ".join(sorted(reasons)) if len(reasons) else none
     if published is not None and method in published:
@@ -177,18 +160,18 @@ def _summary_cell(
     return cell
 
 
-def _table2_notes(table7: TableDocument, counted: pd.DataFrame) -> list[str]:
+def _notes(source: TableDocument, counted: pd.DataFrame) -> list[str]:
     notes = [
         "The paper's table 2 summarises its table 7, whose columns are of two metrics (see there): "
         f"it is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
     ]
-    left_out = [row.labels[0] for row in table7.rows if row.key not in counted.index]
+    left_out = [row.labels[0] for row in source.rows if row.key not in counted.index]
     if left_out:
         notes.append(
             f"Only data sets with a score of every method count; {len(left_out)} do not: "
             f"{', '.join(left_out)}."
         )
-    absent = [c.label for c in table7.columns if c.key not in counted.columns]
+    absent = [c.label for c in source.columns if c.key not in counted.columns]
     if absent:
         notes.append(f"Without any score, and so not ranked: {', '.join(absent)}.")
     return notes

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from iunet.results.collect import Results
+from iunet.results.request import Request
+from iunet.results.selection import consistency
 from iunet.runs.entries import Benchmark
-from iunet.runs.requests import run_requests
-from iunet.tables.ask import PAPER, Ask
 from iunet.tables.consistency import consistency_table
+from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
-from iunet.tables.frame import read_consistency
-from iunet.tables.scores import About
 
 TITLE = "Table 3: consistency under invariant transforms"
-GROUP = PAPER
 PAIRS = (
     ("mlp_vis", "dense"),
     ("mlp_vis", "iunet"),
@@ -20,10 +19,11 @@ PAIRS = (
 )
 
 
-def asks(bench: Benchmark) -> Ask:
+def request(bench: Benchmark) -> Request:
+    """The supernets, too, beside what is cut from them."""
     cells = bench.cells_of("tables.table3")
-    return Ask(cells, run_requests(bench, cells, supernets=True))
+    return Request(cells, supernets=cells)
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return consistency_table(3, TITLE, read_consistency(ask.requests), about)
+def build(results: Results, context: Context) -> TableDocument:
+    return consistency_table(3, consistency(results.runs), context)

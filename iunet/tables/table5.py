@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from iunet.results.collect import Results
+from iunet.results.request import Request
+from iunet.results.selection import consistency
 from iunet.runs.entries import Benchmark
-from iunet.runs.requests import run_requests
-from iunet.tables.ask import PAPER, Ask
 from iunet.tables.consistency import consistency_table
+from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
-from iunet.tables.frame import read_consistency
-from iunet.tables.scores import About
 
 TITLE = "Table 5: consistency on all image data sets"
-GROUP = PAPER
 KIND = "vision"
 PAIRS = (("mlp_vis", "dense"), ("mlp_vis", "iunet"))
 
 
-def asks(bench: Benchmark) -> Ask:
+def request(bench: Benchmark) -> Request:
+    """The supernets, too, beside what is cut from them."""
     cells = bench.cells_of("tables.table5")
-    return Ask(cells, run_requests(bench, cells, supernets=True))
+    return Request(cells, supernets=cells)
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return consistency_table(5, TITLE, read_consistency(ask.requests), about)
+def build(results: Results, context: Context) -> TableDocument:
+    return consistency_table(5, consistency(results.runs), context)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.ask import PAPER, Ask
-from iunet.tables.data_statistics import ask_for_splits, table8
+from iunet.tables.context import Context
+from iunet.tables.data_statistics import TABLE8, statistics_table
 from iunet.tables.document import TableDocument
-from iunet.tables.scores import About
 
 TITLE = "Table 8: statistics of the vision data sets"
-GROUP = PAPER
 KIND = "vision"
 
 
-def asks(bench: Benchmark) -> Ask:
-    return ask_for_splits(bench, "table8")
+def request(bench: Benchmark) -> Request:
+    """The splits of the data sets, and no run."""
+    return Request(datasets=bench.datasets_of_table("table8"))
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return table8(ask.more, TITLE)
+def build(results: Results, context: Context) -> TableDocument:
+    return statistics_table(8, TABLE8, results.datasets, context)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from iunet.results.collect import Results
+from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.ask import PAPER, Ask
-from iunet.tables.data_statistics import ask_for_splits, table9
+from iunet.tables.context import Context
+from iunet.tables.data_statistics import TABLE9, statistics_table
 from iunet.tables.document import TableDocument
-from iunet.tables.scores import About
 
 TITLE = "Table 9: statistics of the tabular data sets"
-GROUP = PAPER
 KIND = "tabular"
 
 
-def asks(bench: Benchmark) -> Ask:
-    return ask_for_splits(bench, "table9")
+def request(bench: Benchmark) -> Request:
+    """The splits of the data sets, and no run."""
+    return Request(datasets=bench.datasets_of_table("table9"))
 
 
-def build(ask: Ask, about: About) -> TableDocument:
-    return table9(ask.more, TITLE)
+def build(results: Results, context: Context) -> TableDocument:
+    """The paper's number of features counts the target."""
+    datasets = results.datasets.assign(n_features=results.datasets["n_features"] + 1)
+    return statistics_table(9, TABLE9, datasets, context)

@@ -95,9 +95,9 @@ def project(finished, tmp_path) -> Project:
     [
         (
             "iunet/tables/data_statistics.py",
-            "rendered = Rendered(",
-            "rendered = [][0] or Rendered(",
-            "rendered = None or Rendered(",
+            "agreements = Counter(",
+            "agreements = [][0] or Counter(",
+            "agreements = None or Counter(",
             TABLE9,
         ),
         (

@@ -1,17 +1,22 @@
-"""Rows of runs.csv, made up."""
+"""Runs of a study, made up."""
 
 from __future__ import annotations
 
-from iunet.study.rows import COLUMNS
+from iunet.results.collect import runs_frame
+from iunet.results.runs_csv import COLUMNS
 
 
 def row(dataset, method, seed, score, **facts):
     stage = facts.pop("stage", "dense" if method == "dense" else "subnetwork")
     content = dict.fromkeys(COLUMNS) | {"dataset": dataset, "method": method, "seed": seed}
-    content |= {"network": "mlp_tab", "stage": stage, "ratio": 8, "chosen": "yes"}
+    content |= {"network": "mlp_tab", "stage": stage, "ratio": 8, "chosen": True}
     for metric in ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy"):
         content[f"test_{metric}"] = score
     return content | facts
+
+
+def frame(rows):
+    return runs_frame([row | {"missing": None} for row in rows])
 
 
 def study(gain, datasets=("a", "b", "c", "d", "e", "f")):

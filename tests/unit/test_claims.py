@@ -9,12 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from run_frames import results_of, run
 
-from iunet.tables.claimed import CLAIMS
+from iunet.tables.claim_list import CLAIMS
 from iunet.tables.claims import COLUMNS, CPU_SCALE, ledger, scaled_down, unequal_terms
-from iunet.tables.effects import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
-from iunet.tables.frame import make_frame
-from iunet.tables.measures import (
+from iunet.tables.comparisons import (
     Finding,
     Runs,
     best_of_family,
@@ -27,24 +26,25 @@ from iunet.tables.measures import (
     one_setting,
     scores,
 )
-from iunet.tables.scores import About, with_primary
+from iunet.tables.context import Context
+from iunet.tables.effects import Effect
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
 
 
-def row(dataset, network, method, seed, score=None, **facts):
-    row = {"dataset": dataset, "network": network, "method": method, "seed": seed}
-    metrics = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
-    if score is not None:
-        row |= {f"{part}_{metric}": score for part in ("valid", "test") for metric in metrics}
-    return row | facts
+row = run  # of a frame
 
 
-def runs_of(table: str, rows: list[dict]) -> Runs:
-    runs = Runs({})
-    runs._scores[table] = with_primary(make_frame(rows))
-    return runs
+def runs_of(*tables: str, rows: list[dict]) -> Runs:
+    """Runs that are those of these tables."""
+    keys = [[r["dataset"], r["network"], r["method"]] for r in rows]
+    return Runs(results_of(*rows), dict.fromkeys(tables, keys))
+
+
+def no_runs() -> Runs:
+    return Runs(results_of(), {})
 
 
 # ---- both sides
@@ -58,7 +58,7 @@ def test_scores_are_means_over_networks_that_both_have():
         row("cifar10", "resnet18", "omp", 0, 76.0),
         row("cifar10", "cnn", "iunet", 0, 99.0),  # OMP has no such run
     ]
-    found = scores("table1", "iunet", "omp")(runs_of("table1", rows))
+    found = scores("table1", "iunet", "omp")(runs_of("table1", rows=rows))
     assert found.ours == {"cifar10": {0: 74.0}} and found.theirs == {"cifar10": {0: 68.0}}
 
 
@@ -67,7 +67,7 @@ def test_tables_count_in_balanced_accuracy():
         row("vehicle", "mlp_tab", "iunet", 0, 70.0) | {"test_balanced_accuracy": 55.0},
         row("vehicle", "mlp_c", "mlp_c", 0, 70.0) | {"test_balanced_accuracy": 54.0},
     ]
-    found = scores("table7", "iunet", "mlp_c", on=())(runs_of("table7", rows))
+    found = scores("table7", "iunet", "mlp_c", on=())(runs_of("table7", rows=rows))
     assert (found.ours, found.theirs) == ({"vehicle": {0: 55.0}}, {"vehicle": {0: 54.0}})
 
 
@@ -79,7 +79,7 @@ def test_a_ratio_that_is_not_finished_takes_no_seeds_away():
         for cut, seed in cuts
     ]
     compare = scores("figure2", "omp", "scl", "test_accuracy", ("network", "cut"))
-    found = compare(runs_of("figure2", rows))
+    found = compare(runs_of("figure2", rows=rows))
     assert list(found.ours["cifar10"]) == list(found.theirs["cifar10"]) == [0, 1, 2]
 
 
@@ -89,13 +89,13 @@ def test_one_setting_for_all_needs_several_image_sets():
         for dataset in ("cifar10", "svhn")
         for method, score in (("iunet", 64.0), ("omp", 60.0))
     ]
-    both = one_setting(runs_of("fixed_ratio", rows))
+    both = one_setting(runs_of("fixed_ratio", rows=rows))
     assert both.ours == {"cifar10": {0: 64.0}, "svhn": {0: 64.0}}
     rows[2:] = [r | {"missing": "not finished", "test_accuracy": None} for r in rows[2:]]
-    found = one_setting(runs_of("fixed_ratio", rows))
+    found = one_setting(runs_of("fixed_ratio", rows=rows))
     assert found.verdict == NOT_RUN and "only cifar10 ran" in found.remarks[0]
     assert (
-        one_setting(runs_of("fixed_ratio", rows[:2])).verdict == NOT_RUN
+        one_setting(runs_of("fixed_ratio", rows=rows[:2])).verdict == NOT_RUN
     )  # no other was asked for
 
 
@@ -105,7 +105,7 @@ def test_what_is_missing_or_cut_off_is_said():
         row("cifar10", "mlp_vis", "omp", 0, 60.0, disconnected=True),
         row("svhn", "mlp_vis", "omp", 0, missing="not in the mirror"),
     ]
-    found = scores("table1", "iunet", "omp")(runs_of("table1", rows))
+    found = scores("table1", "iunet", "omp")(runs_of("table1", rows=rows))
     assert found.remarks == [
         "svhn: not in the mirror",
         "1 of 2 masks of OMP are disconnected",
@@ -119,17 +119,17 @@ def test_the_best_rival_of_the_family_counts():
         for seed in (0, 1)
         for method, score in {"iunet": 80.0, "omp": 79.0, "dense": 78.0, "beta_lasso": 77.0}.items()
     ]
-    found = best_of_family(runs_of("table7", rows))
+    found = best_of_family(runs_of("table7", rows=rows))
     assert found.ours["set0"] == {0: 2.0, 1: 2.0} and found.theirs["set0"] == {0: 1.0, 1: 1.0}
     assert found.remarks == ["best rival: OMP"]
     claim = next(claim for claim in CLAIMS if claim.key == "best_family")
-    assert claim.find(runs_of("table7", rows)).verdict == REPRODUCED
-    alone = best_of_family(runs_of("table7", [row("set0", "mlp_tab", "iunet", 0, 1.0)]))
+    assert claim.find(runs_of("table7", rows=rows)).verdict == REPRODUCED
+    alone = best_of_family(runs_of("table7", rows=[row("set0", "mlp_tab", "iunet", 0, 1.0)]))
     assert alone.verdict == NOT_RUN
 
 
 def test_laziness_compares_at_the_same_ratio():
-    runs = Runs({})
+    runs = no_runs()
     runs.laziness = pd.DataFrame(
         [
             row(
@@ -147,7 +147,7 @@ def test_laziness_compares_at_the_same_ratio():
 
 
 def test_consistency_counts_all_transforms_and_tells_of_constant_predictors():
-    runs = Runs({})
+    runs = no_runs()
     values = {("supernet", "resize"): 40, ("supernet", "horiz"): 60, ("iunet", "resize"): 100}
     values |= {("iunet", "horiz"): 90}
     runs.consistency = pd.DataFrame(
@@ -166,10 +166,9 @@ def test_a_cnn_below_the_dense_mlp_is_no_bound():
     below = "no reference on cifar10: the CNN is below the dense MLP (37.0 and 43.0 %)"
     for cnn, said in ((37.0, [below]), (60.0, [])):
         rows = [row("cifar10", "mlp_vis", "iunet", 0, 49.0), row("cifar10", "cnn", "dense", 0, cnn)]
-        runs = runs_of("table6", rows)
-        dense = [row("cifar10", "mlp_vis", "dense", 0, 43.0)]
-        dense += [row("cifar10", "resnet18", "dense", 0, 99.0)]
-        runs._scores |= runs_of("table1", dense)._scores
+        rows += [row("cifar10", "mlp_vis", "dense", 0, 43.0)]
+        rows += [row("cifar10", "resnet18", "dense", 0, 99.0)]
+        runs = runs_of("table1", "table6", rows=rows)
         assert near_the_cnn(runs).remarks == said
 
 
@@ -182,17 +181,17 @@ def test_of_few_data_sets_each_has_its_own_interval():
         for seed in range(3)
     ]
     (claim,) = (claim for claim in CLAIMS if claim.key == "omp_images")
-    found = claim.find(runs_of("table1", rows))
+    found = claim.find(runs_of("table1", rows=rows))
     assert found.remarks == [
         "over seeds alone: cifar10 +10.00 [+10.00, +10.00], svhn +5.00 [+5.00, +5.00]"
     ]
     assert found.verdict == UNDECIDED  # of two sets an interval over sets is as wide as this
-    one = claim.find(runs_of("table1", [r for r in rows if r["dataset"] == "svhn"]))
+    one = claim.find(runs_of("table1", rows=[r for r in rows if r["dataset"] == "svhn"]))
     assert one.remarks == [] and one.verdict == REPRODUCED
 
 
 def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
-    runs = Runs({})
+    runs = no_runs()
     ratios = {("adult", "omp"): 0.8, ("adult", "iunet"): 0.6, ("vehicle", "omp"): 1.0}
     runs.locality = pd.DataFrame(
         [
@@ -216,7 +215,7 @@ SECONDS = [("iunet", 10.0), ("xgb", 120.0), ("mlp_c", 50.0)]
 
 
 def test_costs_are_compared_set_by_set_with_the_cheapest_rival():
-    runs = Runs({})
+    runs = no_runs()
     rows = [
         ("a", "iunet", 0, 10.0, None),
         ("a", "xgb", None, 100.0, None),
@@ -241,7 +240,7 @@ def test_costs_are_compared_set_by_set_with_the_cheapest_rival():
 
 
 def test_the_metric_of_table_7_contradicts_itself():
-    found = metric_of_table7(Runs({}))
+    found = metric_of_table7(no_runs())
     assert found.verdict == NOT_REPRODUCED and found.effect.mean < 50
     assert "majority rate" in found.remarks[0]
 
@@ -266,7 +265,7 @@ def test_every_claim_has_a_row_with_a_verdict():
     assert texts["smallest"] == "1 point"
     assert texts["verdict"] == REPRODUCED and texts["remarks"] == ONE_SET
     assert table.cell("on_top", "verdict").values["value"].text == NOT_RUN
-    lines = {line["key"]: line for line in csv.DictReader(io.StringIO(table.own_forms["csv"]))}
+    lines = {line["key"]: line for line in csv.DictReader(io.StringIO(table.own_csv))}
     assert len(lines) == len(CLAIMS) and lines["omp_images"]["low"] == "1.0"
     assert lines["level_mlp_c"]["equality"] == "True"
 
@@ -279,9 +278,9 @@ def test_scaled_down_images_are_a_cpu_scale_study():
     line = table.data["claims"][0]
     assert line["remarks"][0] == CPU_SCALE
     assert any("networks.mlp_vis.alpha 1 for 8" in note for note in table.notes)
-    stand_in = ledger(found, FACTS, About(stand_ins={"svhn": "cifar10"})).data["claims"][0]
+    stand_in = ledger(found, FACTS, Context(stand_ins={"svhn": "cifar10"})).data["claims"][0]
     assert stand_in["remarks"] == [CPU_SCALE, ONE_SET, "stand-ins: cifar10"]
-    subset = ledger(found, FACTS, About(row_notes={"cifar10": ["subset: 8000 rows"]}))
+    subset = ledger(found, FACTS, Context(subsets={"cifar10": "8000 rows"}))
     assert "subsets: cifar10" in subset.data["claims"][0]["remarks"]
 
 
@@ -325,7 +324,7 @@ def test_unequal_terms_and_mixed_data_stand_beside_a_claim():
 
 @pytest.mark.parametrize(("trials", "verdict"), [(600, NOT_REPRODUCED), (599, UNDECIDED)])
 def test_a_rival_with_a_smaller_budget_does_not_show_that_it_is_cheaper(trials, verdict):
-    runs = Runs({})
+    runs = no_runs()
     seconds = [("iunet", 0, 100.0, 0), ("xgb", None, 10.0, trials), ("xgb", 0, 1.0, 0)]
     seconds += [("mlp_c", None, 500.0, 5)]  # its small budget is of no weight: XGB is cheaper
     rows = [

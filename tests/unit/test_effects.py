@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iunet.tables.effects import (
+from iunet.tables.effects import Effect, effect, widening
+from iunet.tables.verdicts import (
     NOT_REPRODUCED,
     NOT_RUN,
     REPRODUCED,
     UNDECIDED,
-    Effect,
-    effect,
     verdict_of_difference,
     verdict_of_equality,
-    widening,
 )
 
 

@@ -18,9 +18,7 @@ from iunet.figures.make import make_figure
 from iunet.page.build import make_page
 from iunet.results.request import files
 from iunet.runs.entries import Benchmark
-from iunet.tables.about import about_cells
-from iunet.tables.ask import Ask
-from iunet.tables.catalog import TABLES, table_ask, table_attribute
+from iunet.tables.catalog import TABLES, fixed_pairs, why_table_empty
 from iunet.tables.make import make_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,15 +42,14 @@ def bench_of(root: Path, *kinds: str) -> Benchmark:
             groups = [n for n in entry["datasets"] if n in config["datasets"]]
             single = [n for n in entry["datasets"] if n not in groups and REGISTRY[n].kind in kinds]
             entry["datasets"] = groups + single
-    return Benchmark(config, REGISTRY, fixed=table_attribute("PAIRS"))
+    return Benchmark(config, REGISTRY, fixed=fixed_pairs())
 
 
 def make_tables(bench: Benchmark, root: Path) -> dict[str, dict[str, str]]:
-    """The texts of all tables in all forms; table 7 first, which others read."""
-    for name in ("table7", *(t for t in TABLES if t != "table7")):
-        ask = table_ask(bench, name)
+    """The texts of all tables in all forms."""
+    for name in TABLES:
         output = {form: f"{root}/tables/{name}.{ending}" for form, ending in FORMS.items()}
-        make_table(name, Ask(**ask.plain()), about_cells(bench, ask.cells), [], output)
+        make_table(bench, name, output)
     return {
         name: {f: (root / "tables" / f"{name}.{e}").read_text() for f, e in FORMS.items()}
         for name in TABLES
@@ -106,12 +103,12 @@ def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path, name)
 
 def test_the_reason_names_the_key_and_the_group(tmp_path):
     bench = bench_of(tmp_path, "tabular")
-    assert table_ask(bench, "table1").more["empty"] == (
+    assert why_table_empty(bench, "table1") == (
         "There is nothing to show: the config key 'tables.table1.datasets' names no data set, "
         "since the group vision is empty."
     )
     bench.config["tables"]["table1"]["datasets"] = []
-    assert table_ask(bench, "table1").more["empty"].endswith("names no data set.")
+    assert why_table_empty(bench, "table1").endswith("names no data set.")
 
 
 def test_a_figure_without_a_data_set_says_why(tmp_path):

@@ -11,18 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from iunet.escape import csv_value, drawn_text, markdown_text
+from iunet.escape import csv_text, csv_value, drawn_text, markdown_text
 from iunet.figures.style import PAGE_WIDTH, house_style, new_figure, write_figure
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.render.forms import (
-    Rendered,
-    csv_text,
-    html_page,
-    markdown,
-    simple_html,
-    simple_markdown,
-    tidy_rows,
-)
+from iunet.tables.render.forms import html_page, markdown, tidy_rows
 from iunet.tables.render.latex import SPECIAL, escape, latex
 from iunet.tables.render.view import view_of
 
@@ -123,8 +115,6 @@ class Tags(HTMLParser):
 def test_html_has_the_tags_of_a_harmless_table(text):
     plain, hostile = (Tags(html_page(view_of(table_of(t)))) for t in ("x", text))
     assert hostile.found == plain.found and hostile.attributes == plain.attributes
-    simple = [Tags(simple_html(Rendered(t, [t], [[t]], [t]))) for t in ("x", text)]
-    assert simple[0].found == simple[1].found
 
 
 # ---- Markdown
@@ -133,13 +123,10 @@ def test_html_has_the_tags_of_a_harmless_table(text):
 @SOME
 @given(TEXT)
 def test_markdown_has_no_markup_of_its_own(text):
-    for written in (
-        markdown(view_of(table_of(text))),
-        simple_markdown(Rendered(text, [text], [[text]], [text])),
-    ):
-        assert not re.search(r"[<>]", written)
-        rows = [line for line in written.splitlines() if line.startswith("|")]
-        assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) for row in rows}) == 1
+    written = markdown(view_of(table_of(text)))
+    assert not re.search(r"[<>]", written)
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) for row in rows}) == 1
     escaped = markdown_text(text)
     assert "\n" not in escaped
     assert not re.search(r"(?<!\\)(?:\\\\)*\](?=[(\[:])", escaped)  # no link, and no target of one

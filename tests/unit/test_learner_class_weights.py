@@ -18,8 +18,8 @@ from iunet.data.registry import read_registry
 from iunet.runs.entries import Benchmark
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
-from iunet.tables.about import about_cells
-from iunet.tables.catalog import table_attribute
+from iunet.tables.catalog import fixed_pairs
+from iunet.tables.context import context_of
 from iunet.training.support.checkpoint import Checkpoint
 
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
@@ -84,8 +84,8 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
     for weights, who in ((None, "MLP_TAB+C weights"), ("balanced", "MLP_TAB+C and MINE weight")):
         config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
         check_schema(config)
-        bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
-        assert who in about_cells(bench, bench.cells_of("tables.table7"))["notes"][1]
+        bench = Benchmark(config, registry, fixed=fixed_pairs())
+        assert who in context_of(bench, bench.cells_of("tables.table7")).notes[1]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ def test_tables_say_who_weights_classes(weighted, words):
     for name in LEARNERS:
         config["tuning"][name]["class_weights"] = "balanced" if name in weighted else "none"
     registry = read_registry([str(ROOT / "config" / "datasets.csv")])
-    bench = Benchmark(config, registry, fixed=table_attribute("PAIRS"))
-    (_, note) = about_cells(bench, bench.cells_of("tables.table7"))["notes"]
+    bench = Benchmark(config, registry, fixed=fixed_pairs())
+    (_, note) = context_of(bench, bench.cells_of("tables.table7")).notes
     assert words in note

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from configs import benchmark, merged
 from toy_run import Toy
 
 from iunet.data.registry import Dataset, read_registry
@@ -21,6 +23,7 @@ from iunet.machine.resources import Epochs
 from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
+from iunet.runs.costs import Costs
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
@@ -124,23 +127,21 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dataset", "network", "options", "device", "expected"),
+    ("dataset", "network", "device", "expected"),
     [
-        ("vehicle", "mlp_tab", {"width": 512, "depth": 9}, "cpu", "small"),
-        ("adult", "mlp_tab", {"width": 512, "depth": 9}, "cpu", "medium"),
-        ("cifar10", "mlp_vis", {"alpha": 8}, "cpu", "large"),
-        ("cifar10", "mlp_vis", {"alpha": 8}, "cuda", "medium"),
+        ("vehicle", "mlp_tab", "cpu", "small"),
+        ("adult", "mlp_tab", "cpu", "cuts"),
+        ("cifar10", "mlp_vis", "cpu", None),  # a training by itself takes a day
+        ("cifar10", "mlp_vis", "cuda", "cuts"),
     ],
 )
-def test_size_decides_how_jobs_are_grouped(tmp_path, dataset, network, options, device, expected):
-    data = data_size(REGISTRY[dataset], str(tmp_path))
-    size = network_entry(network).size(options, data)
-    finetune = Epochs(105, 128, 3) if network == "mlp_tab" else LONG
-    costs = (
-        resources.supernet_cost(data, size, LONG, ILO, device),
-        resources.finetune_cost(data, size, finetune, SUP, device),
-    )
-    assert resources.size_class(*costs) == expected
+def test_size_decides_how_jobs_are_grouped(dataset, network, device, expected):
+    experiment = {"datasets": [dataset], "networks": [network], "methods": ["omp", "iunet"]}
+    config = merged(device=device, experiments={"mine": experiment})
+    config["tables"] = {name: {**entry, "datasets": []} for name, entry in config["tables"].items()}
+    costs = Costs(benchmark(config))
+    point = SimpleNamespace(dataset=dataset, network=network, seed=0, options="", cut="ratio8")
+    assert costs.group("finetune", point) == expected
 
 
 # ---- GPUs of one machine

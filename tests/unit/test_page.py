@@ -27,10 +27,11 @@ from iunet.page.build import (
 from iunet.page.decisions import ABSENT, lookup, read_decisions
 from iunet.page.facts import RunFacts, budgets, environments, git_state, job_times, newest
 from iunet.page.tables import agreement, letters, missing_by_reason, number_text, table_view
-from iunet.tables.claimed import CLAIMS
+from iunet.tables.claim_list import CLAIMS
 from iunet.tables.claims import ledger
-from iunet.tables.effects import NOT_RUN, REPRODUCED, Effect
-from iunet.tables.measures import Finding
+from iunet.tables.comparisons import Finding
+from iunet.tables.effects import Effect
+from iunet.tables.verdicts import NOT_RUN, REPRODUCED
 
 TEMPLATE = ROOT / "reports" / "page"
 

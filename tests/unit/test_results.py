@@ -15,8 +15,9 @@ from iunet.errors import UserError
 from iunet.results.collect import collect, read_runs_csv, records
 from iunet.results.request import Request, asked_runs, every_run, files, request_digest
 from iunet.results.runs_csv import write_runs_csv
-from iunet.results.selection import consistency, costs, of_cells, of_results, of_subnetworks
+from iunet.results.selection import consistency, costs, of_methods, of_results, of_subnetworks
 from iunet.study.overlays import read_config
+from iunet.tables.make import build_table
 
 ILO = "kappa0.25-ilo"
 
@@ -54,7 +55,7 @@ def test_a_row_for_every_network_with_its_settings(tmp_path):
 
 def test_files_are_those_that_are_read(tmp_path):
     bench, cells = bench_of(tmp_path)
-    request = Request(cells, cells, masks=True, times=True)
+    request = Request(cells, cells, masks=cells, times=cells)
     write_results(bench, request)
     assert {str(path) for path in tmp_path.rglob("*.json")} == set(files(bench, request))
     assert len(files(bench, Request(cells))) < len(files(bench, request))
@@ -65,7 +66,7 @@ def test_the_digest_is_of_what_is_asked_for(tmp_path):
     whole = request_digest(bench, Request(cells))
     assert whole == request_digest(bench, Request(cells))
     partial, _ = bench_of(tmp_path, partial=True)
-    for other in (Request(cells[:1]), Request(cells, cells), Request(cells, masks=True)):
+    for other in (Request(cells[:1]), Request(cells, cells), Request(cells, masks=cells)):
         assert request_digest(bench, other) != whole
     assert request_digest(partial, Request(cells)) != whole
 
@@ -119,7 +120,7 @@ def test_choices_are_among_the_candidates(tmp_path):
 
 def test_a_mask_of_another_seed_or_without_layers_is_refused(tmp_path):
     bench, cells = bench_of(tmp_path)
-    request = Request(cells, masks=True)
+    request = Request(cells, masks=cells)
     write_results(bench, request)
     layers = collect(bench, request).layers
     assert len(layers) == 8 and set(layers.density) == {0.125} and set(layers.units) == {16}
@@ -133,10 +134,10 @@ def test_a_mask_of_another_seed_or_without_layers_is_refused(tmp_path):
 
 def test_a_time_must_be_one(tmp_path):
     bench, cells = bench_of(tmp_path)
-    write_results(bench, Request(cells, times=True))
+    write_results(bench, Request(cells, times=cells))
     changed(path_of(bench, "supernet.json"), times={})
     with pytest.raises(UserError, match=r"has no time: 'times.total_s' is None"):
-        collect(bench, Request(cells, times=True))
+        collect(bench, Request(cells, times=cells))
 
 
 # ---- what is missing
@@ -213,7 +214,7 @@ def test_every_cut_comes_after_the_other(tmp_path):
     runs = collect(bench, Request(cells)).runs
     cuts = of_subnetworks(runs)
     assert cuts.cut.tolist() == ["ratio2"] * 4 + ["ratio8"] * 4
-    assert of_cells(runs, cells[:1]).method.unique().tolist() == ["dense"]
+    assert of_methods(runs, [("vehicle", "mlp_tab", "dense")]).method.unique().tolist() == ["dense"]
 
 
 def test_consistency_of_supernet_subnetwork_and_dense(tmp_path):
@@ -229,7 +230,7 @@ def test_consistency_of_supernet_subnetwork_and_dense(tmp_path):
 
 def test_costs_count_each_job_once(tmp_path):
     bench, cells = bench_of(tmp_path, methods=["dense", "omp", "xgb"])
-    request = Request(cells, times=True)
+    request = Request(cells, times=cells)
     write_results(bench, request)
     frame = costs(collect(bench, request).runs).set_index(["method", "seed"])
     assert frame.loc[("omp", 1), "seconds"] == 11 + 2 * 11  # a supernet, and both of its cuts
@@ -243,7 +244,7 @@ def test_costs_count_each_job_once(tmp_path):
 
 def test_a_runs_csv_gives_the_same_frames(tmp_path):
     bench, cells = bench_of(tmp_path / "results", methods=["dense", "omp", "iunet", "xgb"])
-    request = Request(cells, cells, masks=True, times=True)
+    request = Request(cells, cells, masks=cells, times=cells)
     write_results(bench, request, lambda run: None if run.method == "omp" else score_of(run))
     path = tmp_path / "runs.csv"
     write_runs_csv(records(bench, request), path)
@@ -258,7 +259,7 @@ def test_a_runs_csv_gives_the_same_frames(tmp_path):
 def test_a_row_has_the_layers_of_its_own_mask_only(tmp_path):
     """Fresh weights share the report of IUNET's mask, which may have been found again elsewhere."""
     bench, cells = bench_of(tmp_path, methods=["iunet", "iunet_fresh"], ratios=[8], seeds=[0])
-    request = Request(cells, masks=True)
+    request = Request(cells, masks=cells)
     write_results(bench, request)
     changed(path_of(bench, "ratio8-fresh/evaluation.json"), overlap_with_initial_mask=0.25)
     path = tmp_path / "runs.csv"
@@ -281,7 +282,7 @@ def test_other_columns_and_words_for_numbers_are_refused(tmp_path):
         read_runs_csv(path)
 
 
-def test_the_published_reports_give_the_published_rows(tmp_path):
+def test_the_published_reports_give_the_published_rows_and_tables(tmp_path):
     """runs.csv from reports.tar.xz, row by row, to the letter."""
     with tarfile.open(ROOT / "reports/cpu-study/reports.tar.xz", "r:xz") as tar:
         tar.extractall(tmp_path, filter="data")
@@ -291,3 +292,6 @@ def test_the_published_reports_give_the_published_rows(tmp_path):
     made, published = (folder / "runs.csv" for folder in (tmp_path, ROOT / "reports/cpu-study"))
     # The order of the rows is that of the config's keys, which Snakemake merges otherwise.
     assert sorted(made.read_text().splitlines()) == sorted(published.read_text().splitlines())
+    table = build_table(bench, "table7").to_json()
+    shown = read_json(ROOT / "reports/cpu-study/tables/table7.json")
+    assert json.loads(json.dumps(table["cells"])) == shown["cells"]

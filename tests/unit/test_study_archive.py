@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from iunet.errors import UserError
-from iunet.study.archive import pack, published_view, put_back, unpack
+from iunet.study.archive import pack, published_view, restore_published, unpack
 
 
 def test_reports_come_back_as_they_were_and_replace_nothing(tmp_path):
@@ -44,7 +44,7 @@ def test_reports_behind_a_published_result_are_put_back(tmp_path):
         (run / name).parent.mkdir(parents=True, exist_ok=True)
         (run / name).write_text(f"published {name}")
     pack(results, archive)
-    assert put_back(archive, results) == 0
+    assert restore_published(archive, results) == 0
     for name in (*names[:2], *own, "ratio8-random/mask.json"):
         (run / name).parent.mkdir(exist_ok=True)
         (run / name).write_text("made again")
@@ -53,15 +53,15 @@ def test_reports_behind_a_published_result_are_put_back(tmp_path):
         view / "runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
     ).read_text() == ("published supernet.json")
     assert (run / "supernet.json").read_text() == "made again"  # a study goes on from it
-    assert put_back(archive, results) == 2
+    assert restore_published(archive, results) == 2
     assert [(run / name).read_text() for name in names] == [f"published {name}" for name in names]
     # What was evaluated again stands on the reports that were made with it; a choice comes later.
     for name in (*own, "ratio8-random/mask.json"):
         assert (run / name).read_text() == "made again", name
-    assert put_back(archive, results) == 0
+    assert restore_published(archive, results) == 0
     (run / "ratio8/evaluation.json").write_text("evaluated again")
     (run / "supernet.json").write_text("made again")
-    assert put_back(archive, results) == 0
+    assert restore_published(archive, results) == 0
 
 
 def test_a_clone_without_results_publishes_what_was_published(tmp_path):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from conftest import ROOT
-from study_rows import row, study
+from study_rows import frame, row, study
 
 from iunet.errors import UserError
 from iunet.study.overlays import read_config
@@ -81,14 +80,14 @@ def test_the_front_page_says_narrowly_and_the_details_say_why():
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    head, _, line = questions_table(rows, FRONT, notes=False).splitlines()
+    head, _, line = questions_table(frame(rows), FRONT, notes=False).splitlines()
     assert head == "| question | 6 tables |"
     assert line.startswith("| Does IUNET beat OMP? | **narrowly yes**, +1.10 [")
-    rows = [r | {"disconnected": "yes"} if r["method"] == "omp" else r for r in rows]
-    details = questions_table(rows, None, notes=True)
+    rows = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
+    details = questions_table(frame(rows), None, notes=True)
     assert details.endswith("]; cut off: a, b, c, d, e, f; not without c |")
     assert "**yes**" in details
-    lines = differences_table(rows).splitlines()
+    lines = differences_table(frame(rows)).splitlines()
     assert "| c | +2.10 |" in lines and "| IUNET ahead | 6 of 6 |" in lines
     assert lines[-1].startswith("| mean without c | +0.90 [") and lines[-1].endswith("*no* |")
 
@@ -97,21 +96,21 @@ def test_only_tables_have_tuned_methods():
     rows = [r | {"network": n} for r in study(2.0) for n in ("mlp_tab", "mlp_vis")]
     tuned = {"stage": "tuned", "network": "mlp_c", "chosen": None}
     rows += [r | tuned | {"method": "mlp_c"} for r in study(0) if r["method"] == "omp"]
-    (line,) = (x for x in questions_table(rows, FRONT, False).splitlines() if "MLP+C" in x)
+    (line,) = (x for x in questions_table(frame(rows), FRONT, False).splitlines() if "MLP+C" in x)
     assert line.endswith("| – |") and "+2.0" in line
 
 
 def test_the_picture_has_every_method_beside_iunet(tmp_path):
     rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
-    found = differences(rows, "tabular")
+    found = differences(frame(rows), "tabular")
     assert [entry["method"] for entry in found] == ["dense", "omp"]
     swept = [r | {"method": "iunet_kappa0.0625"} for r in rows if r["method"] == "omp"]
-    assert differences(rows + swept, "tabular") == found
+    assert differences(frame(rows + swept), "tabular") == found
     assert found[1]["each"]["c"] == pytest.approx(-2)
-    cut = [r | {"disconnected": "yes"} if r["method"] == "omp" else r for r in rows]
-    assert [entry["cut_off"] for entry in differences(cut, "tabular")] == [0, 6]
+    cut = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
+    assert [entry["cut_off"] for entry in differences(frame(cut), "tabular")] == [0, 6]
     for name in ("one.png", "two.png"):
-        draw(rows, tmp_path / name)
+        draw(frame(rows), tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
@@ -122,7 +121,7 @@ def test_the_metric_that_is_nearer_to_the_paper():
     scores = {"test_swapped_balanced_accuracy": 64.0, "test_accuracy": 70.5}
     rows = [row("credit-g", "dense", 0, 60.0, **scores)]  # the paper: 70.0
     rows += [row("vehicle", method, 0, 81.1) for method in ("omp", "beta_lasso", "iunet")]
-    cells = cells_beside_paper(pd.DataFrame(rows))
+    cells = cells_beside_paper(frame(rows))
     first = cells.iloc[0]
     assert first["nearer"] == "swapped_balanced_accuracy" and not first["between"]
     assert first["nearest"] == "accuracy"
@@ -138,7 +137,7 @@ def test_cells_far_from_the_paper_stand_with_seeds_and_other_initial_weights():
         row("vehicle", m, s, 79.5 + s) for m in ("dense", "beta_lasso", "iunet") for s in (0, 1)
     ]
     rows += [row("vehicle", "omp_he_normal", seed, 60.0) for seed in (0, 1)]
-    runs = pd.DataFrame(rows)
+    runs = frame(rows)
     (line,) = far_table(cells_beside_paper(runs), runs).splitlines()[2:]
     same = "76.0 ± 1.0 | " * 3
     assert line == f"| vehicle | OMP | 81.1 | {same}60.0 ± 0.0 / 60.0 ± 0.0 / 60.0 ± 0.0 |"
@@ -152,7 +151,7 @@ def test_tuned_baselines_beside_the_papers():
         for m in ("xgb", "tabnet", "mlp_c")
         for seed in (0, 1)
     ]
-    cells = tuned_cells(pd.DataFrame(rows))
+    cells = tuned_cells(frame(rows))
     assert "| credit-g | 66.9 (-2.0), 150, 71.5 |" in tuned_table(cells)
     line = "| XGB | -2.0 | 150 | 600 | 1 of 1 | 71.5 | 66.9 |"
     assert line in tuned_means_table(cells).splitlines()
@@ -168,7 +167,7 @@ def test_overlaps_are_of_runs_that_methods_share():
     rows += [r | {"network": "mlp_vis", "dataset": "cifar10"} for r in rows[:4]]
     rows.append(row("c", "omp", 0, 1.0, overlap_with_initial_mask=0.0))  # IUNET has no such set
     rows.append(row("a", "ilo_lr16", 0, 1.0, overlap_with_initial_mask=0.0))  # not finished
-    lines = overlaps_table(pd.DataFrame(rows)).splitlines()
+    lines = overlaps_table(frame(rows)).splitlines()
     assert lines[0] == "| method | 2 tables | CIFAR10 |"
     assert {"| OMP | 0.75 | 0.75 |", "| IUNET | 0.45 | 0.45 |"} <= set(lines)
     assert "| ILO lr × 16 | – | – |" in lines
@@ -176,18 +175,18 @@ def test_overlaps_are_of_runs_that_methods_share():
 
 def test_progress_counts_methods_with_all_their_seeds():
     rows = [row("a", method, seed, 1.0, id=f"{method}{seed}") for method in "xy" for seed in (0, 1)]
-    assert "| a | 4 | 2 | 0 |" in progress_table(pd.DataFrame(rows))
-    assert "| a | 3 | 1 | 1 |" in progress_table(pd.DataFrame(rows[:3]))
+    assert "| a | 4 | 2 | 0 |" in progress_table(frame(rows))
+    assert "| a | 3 | 1 | 1 |" in progress_table(frame(rows[:3]))
     rows[0]["chosen"] = None  # a ratio that is a candidate of another method, too
-    assert "| a | 4 | 1 | 1 |" in progress_table(pd.DataFrame(rows))
+    assert "| a | 4 | 1 | 1 |" in progress_table(frame(rows))
 
 
 def test_a_sweep_shows_its_own_data_sets_and_the_difference_from_iunet():
-    assert sweeps_tables(study(2.0), pd.DataFrame(study(2.0))) == ""  # IUNET alone is no sweep
+    assert sweeps_tables(frame(study(2.0))) == ""  # IUNET alone is no sweep
     rows = study(2.0, ("vehicle", "credit-g"))
     rows += [row("vehicle", "iunet_kappa0.0625", seed, 75 + 0.1 * seed) for seed in range(3)]
     rows += [row("vehicle", "iunet_kappa0.015625", 2, 73.2)]
-    head, _, *lines = sweeps_tables(rows, pd.DataFrame(rows)).splitlines()
+    head, _, *lines = sweeps_tables(frame(rows)).splitlines()
     assert head.startswith("| κ, ") and "| vehicle |" in head and "credit-g" not in head
     assert lines == [
         "| 1 | not run |",

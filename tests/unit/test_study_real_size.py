@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import pytest
+from run_frames import results_of, run
 
 from iunet.errors import UserError
+from iunet.results.runs_csv import KEY
 from iunet.study.__main__ import main, parts_of
 from iunet.study.overlays import read_config
 from iunet.study.real_size import real_size_table
+from iunet.tables.context import Context
 from iunet.tables.document import write_document
-from iunet.tables.laziness import laziness
+from iunet.tables.laziness import build
 
 
-def masks(densities: dict[str, list[float]]) -> list[dict]:
-    """Masks of one seed as `read_mask_reports` gives them, by their cuts."""
-    place = {"dataset": "cifar10", "network": "mlp_vis", "method": "omp", "seed": 0}
-    found = []
+def laziness_of(densities: dict[str, list[float]]):
+    """The table of masks of one seed, by their cuts."""
+    rows, layers = [], []
     for cut, parts in densities.items():
-        layers = [{"density": d, "units": 10, "dead_units": 0} for d in parts]
-        report = {"layers": layers, "overlap_with_initial_mask": 0.9, "disconnected": 0 in parts}
-        more = {"cut": cut, "supernet": "kappa1-sup", "missing": None, "failed": None}
-        found.append(place | more | {"report": report})
-    return found
+        facts = {"supernet": "kappa1-sup", "cut": cut, "mask_overlap": 0.9}
+        rows.append(run("cifar10", "mlp_vis", "omp", **facts, disconnected=0 in parts))
+        key = {k: rows[-1][k] for k in KEY}
+        layers += [key | {"density": d, "units": 10, "dead_units": 0} for d in parts]
+    return build(results_of(*rows, layers=layers), Context())
 
 
 def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tmp_path):
     densities = {"ratio4": [0.5, 0.0123, 0.9], "ratio8-relative": [0.01, 0.0, 0.9]}
-    found = masks(densities | {"ratio32": [1e-6, 0.5, 1]})
-    write_document(tmp_path / "real_size.json", laziness(found))
+    found = laziness_of(densities | {"ratio32": [1e-6, 0.5, 1]})
+    write_document(tmp_path / "real_size.json", found)
     head, _, torch_default, he_normal, omp = real_size_table(tmp_path).splitlines()
     assert "| r = 2 | r = 4 | r = 8 | r = 16 | r = 32 |" in head
     # The prediction: the bound of the second layer's weights lies below the threshold from 8 on.

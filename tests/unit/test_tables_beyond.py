@@ -5,48 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from run_reports import frame_of, run, write
+from run_frames import frame_of, results_of, run, table_of
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.errors import UserError
-from iunet.tables.cost import cost, read_costs
+from iunet.tables import expected_densities
+from iunet.tables.context import Context
+from iunet.tables.document import VALUE
 from iunet.tables.efficiency import efficiency
-from iunet.tables.experiment import experiment
+from iunet.tables.laziness import build as laziness
+from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import (
     attainable_cells,
     majority_cells,
     metric_problem,
-    metric_problem_document,
     split_facts,
 )
-from iunet.tables.ranking import critical_difference, paper_ranking, ranking_document, smallest_p
-from iunet.tables.table2 import paper_scores, table2_of
+from iunet.tables.ranking import critical_difference, paper_ranking, ranking_table, smallest_p
+from iunet.tables.table2 import paper_scores, summary_of
 from iunet.tables.table7 import METHODS, table7
-
-# ---- experiments
-
-
-def test_an_experiment_has_its_methods_beside_each_other():
-    frame = frame_of(
-        run("photo", "mlp_vis", "mine", 0, 60.0, balanced=50.0),
-        run("wine", "mlp_tab", "mine", 0, 80.0, balanced=70.0),
-        run("wine", "mlp_tab", "iunet", 0, 90.0, balanced=85.0),
-        run("wine", "mlp_tab", "iunet", 1, 90.0, balanced=87.0),
-        run("wine", "mlp_tab", "omp", 0, missing="not finished"),
-    )
-    table = experiment("my_ablation", frame)
-    assert (table.id, table.title) == ("my_ablation", "Experiment my_ablation")
-    shown = {
-        (row, column): cell.values["primary"].mean if cell.values else cell.missing
-        for row, cells in table.cells.items()
-        for column, cell in cells.items()
-        if row == "mlp_tab/wine"
-    }
-    assert shown[("mlp_tab/wine", "iunet")] == 86.0
-    assert shown[("mlp_tab/wine", "mine")] == 70.0
-    assert shown[("mlp_tab/wine", "omp")] == "not finished"
-    assert table.cells["mlp_vis/photo"]["mine"].values["primary"].mean == 60.0
-
 
 # ---- ranking
 
@@ -64,7 +41,7 @@ def test_too_few_data_sets_cannot_tell_methods_apart():
 def test_ranking_of_the_papers_scores():
     scores = paper_scores()
     ranking = critical_difference(scores)
-    expected = table2_of(scores).loc["average_rank"]
+    expected = summary_of(scores).loc["average_rank"]
     assert ranking.ranks == pytest.approx(expected.to_dict())
     assert next(iter(ranking.ranks)) == "mlp_c" and ranking.n_datasets == 40
     assert ranking.friedman_p == pytest.approx(
@@ -91,7 +68,7 @@ def test_the_papers_own_numbers_hardly_tell_iunet_apart():
     assert p_values["beta_lasso"] == pytest.approx(0.516, abs=0.001)
     assert p_values["omp"] == p_values["mlp_c"] == p_values["xgb"] == 1.0
     assert p_values["tabnet"] < 1e-5
-    table, _ = ranking_document(table7(frame_of(run("vehicle", "mlp_tab", "iunet", 0, 60.0))))
+    table = table_of("ranking", run("vehicle", "mlp_tab", "iunet", 0, 60.0))
     note = next(note for note in table.notes if "the paper's own table 7" in note)
     differs, not_so = note.split("; not from ")
     assert "40 data sets" in differs and "TABN (p = " in differs
@@ -142,23 +119,21 @@ def test_all_equal():
     assert ranking.friedman_p == 1.0 and ranking.cliques == [["a", "b", "c"]]
 
 
-def test_ranking_document():
+def test_ranking_table():
     rows = [
         run(dataset, "mlp_tab", method, 0, score)
         for (dataset, method), score in paper_scores().stack().items()
     ]
-    table, ranking = ranking_document(table7(frame_of(*rows)))
-    assert [row.key for row in table.rows] == list(ranking.ranks)
+    table = ranking_table(table7(frame_of(*rows), Context()))
+    assert [row.key for row in table.rows] == list(table.data["ranks"])
     assert table.cell("mlp_c", "rank").values["value"].mean == pytest.approx(2.5875)
     p = table.cell("mlp_c", "tabnet").values["value"].mean
-    assert p == ranking.p_values["tabnet"]["mlp_c"]
+    assert p == table.data["p_values"]["tabnet"]["mlp_c"]
     assert "over 40 data sets" in table.caption and "Friedman" in table.notes[0]
-    rows = rows[:7]  # one data set
-    table, _ = ranking_document(table7(frame_of(*rows)))
+    table = table_of("ranking", *rows[:7])  # one data set
     assert table.notes[0].startswith("No test: not enough data: 1 data sets and 7 methods")
     assert table.cell("mlp_c", "dense").missing == "not enough data"
-    table, _ = ranking_document(table7(frame_of(run("a", "mlp_tab", "omp", 0, missing="gone"))))
-    assert table.rows == []
+    assert table_of("ranking", run("a", "mlp_tab", "omp", 0, missing="gone")).rows == []
 
 
 # ---- the metric problem
@@ -166,7 +141,7 @@ def test_ranking_document():
 
 def test_majority_cells_of_the_paper():
     """All that docs/method.md, section 9, names, found from the numbers."""
-    found = {(c.dataset, c.value, c.rows, c.n) for c in majority_cells(split_facts())}
+    found = {(c["dataset"], c["value"], c["rows"], c["n"]) for c in majority_cells(split_facts())}
     assert found == {
         ("credit-g", 70.0, 140, 200),
         ("kc1", 84.597, 357, 422),
@@ -177,32 +152,20 @@ def test_majority_cells_of_the_paper():
     evidence = metric_problem()
     assert evidence["counts"]["mlp_tab"]["majority"] == 10
     assert evidence["counts"]["tuned"]["majority"] == 0
-    assert {c["constant_balanced_accuracy"] for c in evidence["majority"]} == {50.0}
-    assert "10 of 160 cells" in evidence["summary"]
+    assert {c["constant"] for c in evidence["majority"]} == {50.0}
+    assert "10 of 160 cells" in table_of("metric_problem").caption
 
 
 def test_attainable_cells_of_the_paper():
     cells = attainable_cells(split_facts())
-    assert {c.dataset for c in cells} == {"mfeat-factors", "cnae-9", "segment"}
+    assert {c["dataset"] for c in cells} == {"mfeat-factors", "cnae-9", "segment"}
     for cell in cells:
-        tuned = cell.method in ("xgb", "tabnet", "mlp_c")
-        assert (cell.as_one, cell.as_mean) == (tuned, tuned)
-
-
-def test_our_own_splits_count_first():
-    classes = [{"test": 140}, {"test": 60}]
-    split = {"dataset": "credit-g", "classes": classes, "provenance": {}}
-    facts = split_facts({"credit-g": split})
-    assert facts["credit-g"].source == "split" and facts["credit-g"].majority == {200: [140]}
-    other = split | {"classes": [{"test": 139}, {"test": 61}]}
-    names = {c.dataset for c in majority_cells(split_facts({"credit-g": other}))}
-    assert "credit-g" not in names and "kc1" in names
-    part = split | {"provenance": {"subset": {"n_rows": 200}}}
-    assert split_facts({"credit-g": part})["credit-g"].source == "table 9"
+        tuned = cell["method"] in ("xgb", "tabnet", "mlp_c")
+        assert (cell["as_one"], cell["as_mean"]) == (tuned, tuned)
 
 
 def test_metric_problem_document():
-    table = metric_problem_document()
+    table = table_of("metric_problem")
     assert len(table.rows) == 10 + 21
     cells = table.cells["majority/kc1/iunet"]
     assert cells["paper"].values["value"].mean == 84.597
@@ -228,13 +191,13 @@ MEASURED = {
 
 
 def test_efficiency():
-    frame = frame_of(
+    results = results_of(
         run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0),
         run("vehicle", "mlp_tab", "iunet", 1, 60.0, balanced=72.0, kept_parameters=301),
         run("vehicle", "xgb", "xgb", 0, 60.0, kept_parameters=None),
         run("vehicle", "mlp_tab", "omp", 0, missing="not finished"),
     )
-    table = efficiency(frame, [MEASURED])
+    table = efficiency(results, [MEASURED], Context())
     cells = table.cells["vehicle/mlp_tab/iunet"]
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5
@@ -249,35 +212,25 @@ def test_efficiency():
     gone = table.cells["vehicle/mlp_tab/omp"]
     assert {cell.missing for cell in gone.values()} == {"not finished"}
     with pytest.raises(UserError, match="two measurements of vehicle, mlp_tab, iunet"):
-        efficiency(frame, [MEASURED, MEASURED])
+        efficiency(results, [MEASURED, MEASURED], Context())
 
 
 # ---- cost
 
 
-@pytest.fixture
-def costs(tmp_path):
-    def report(name, seconds, **more):
-        return write(tmp_path, name, {"times": {"total_s": seconds, "training_s": 1.0}} | more)
-
-    def ask(method, seed, reports, network="mlp_tab", dataset="vehicle", missing=None):
-        key = {"dataset": dataset, "network": network, "method": method, "seed": seed}
-        return key | {"reports": reports, "missing": missing}
-
-    report.ask = ask
-    return report
-
-
-def test_cost(costs):
-    requests = [
-        costs.ask("iunet", 0, [costs("a.json", 10.0), costs("b.json", 4.0)]),
-        costs.ask("iunet", 1, [costs("c.json", 12.0), costs("d.json", 4.0)]),
-        costs.ask("iunet", 2, [], missing="not finished"),
-        costs.ask("xgb", None, [costs("e.json", 90.0, counts={"complete": 7, "failed": 1})], "xgb"),
-        costs.ask("xgb", 0, [costs("f.json", 2.0)], "xgb"),
-        costs.ask("tabnet", None, [], "tabnet", missing="not asked for"),
-    ]
-    table = cost(read_costs(requests))
+def test_cost():
+    place = {"supernet": "kappa0.25-ilo", "cut": "ratio8"}
+    tuned = {"stage": "tuned", "supernet": "xgb", "study": "tuning", "study_seconds": 90.0}
+    tuned |= {"trials_complete": 7, "trials_failed": 1, "refit_seconds": 2.0}
+    table = table_of(
+        "cost",
+        run("vehicle", "mlp_tab", "iunet", 0, supernet_seconds=10.0, finetune_seconds=4.0, **place),
+        run("vehicle", "mlp_tab", "iunet", 1, supernet_seconds=12.0, finetune_seconds=4.0, **place),
+        run("vehicle", "mlp_tab", "iunet", 2, missing="not finished", **place),
+        run("vehicle", "xgb", "xgb", 0, **tuned),
+        run("vehicle", "xgb", "xgb", 1, **tuned),
+        run("vehicle", "tabnet", "tabnet", 0, stage="tuned", missing="not in the mirror"),
+    )
     iunet, xgb = table.cells["mlp_tab/iunet"], table.cells["xgb/xgb"]
     assert iunet["seconds_per_run"].values["value"].mean == 15.0
     assert iunet["total"].values["value"].mean == 30.0
@@ -285,12 +238,83 @@ def test_cost(costs):
     assert iunet["trials_per_dataset"].values["value"].text == "0"
     assert xgb["trials_per_dataset"].values["value"].mean == 8
     assert xgb["tuning_per_dataset"].values["value"].mean == 90.0
-    assert xgb["total"].values["value"].mean == 92.0
-    assert table.cells["tabnet/tabnet"]["total"].missing == "not asked for"
+    assert xgb["total"].values["value"].mean == 94.0
+    assert table.cells["tabnet/tabnet"]["total"].missing == "not in the mirror"
 
 
-@pytest.mark.parametrize("times", [{}, {"total_s": None}, {"total_s": -1.0}])
-def test_a_report_without_a_time(costs, tmp_path, times):
-    path = write(tmp_path, "bad.json", {"times": times})
-    with pytest.raises(UserError, match=r"bad.json has no time"):
-        read_costs([costs.ask("iunet", 0, [path])])
+# ---- masks
+
+
+def pruned(method="omp", seed=0, network="mlp_tab", **facts):
+    place = {"supernet": "kappa1-sup", "cut": "ratio8", "ratio": 8.0, "mask_overlap": 1.0}
+    return run("vehicle", network, method, seed, 60.0, **(place | facts))
+
+
+def layers_of(mask, *densities):
+    """Layers of 8 × 8 weights of which the first rows are kept."""
+    key = {k: mask[k] for k in ("dataset", "network", "method", "seed", "supernet", "cut")}
+    return [
+        key | {"layer": i, "density": density, "units": 8, "dead_units": 8 - round(8 * density)}
+        for i, density in enumerate(densities, start=1)
+    ]
+
+
+def test_laziness_has_the_densities_of_layers():
+    masks = [pruned(seed=0, disconnected=True), pruned(seed=1)]
+    masks += [pruned(seed=2, missing="not finished"), pruned("iunet", missing="not finished")]
+    layers = layers_of(masks[0], 0.5, 0.0, 1.0) + layers_of(masks[1], 0.25, 0.125, 1.0)
+    table = laziness(results_of(*masks, layers=layers), Context())
+    key = "vehicle/mlp_tab/omp/ratio8"
+    value = {column.key: table.cell(key, column.key).values[VALUE] for column in table.columns}
+    assert (value["first"].mean, value["second"].mean, value["last"].mean) == (0.375, 0.0625, 1.0)
+    assert value["overlap"].mean == 1 and value["overlap"].n == 2
+    assert value["smallest"].text == "0.062 (2)" and value["disconnected"].text == "1 of 2"
+    assert value["dead_units"].mean == pytest.approx(100 * (12 / 24 + 13 / 24) / 2)
+    assert table.cell(key, "overlap").notes == ["not finished (1 of 3 seeds)"]
+    assert table.cell("vehicle/mlp_tab/iunet/ratio8", "overlap").missing == "not finished"
+
+
+def first_layer(**facts):
+    found = {"measure": "raw features", "value": 2.0, "shuffled": 4.0, "ratio": 0.5}
+    found |= {"units": 16, "left_out": 4} | facts
+    return {f"first_layer_{key}": value for key, value in found.items()}
+
+
+def test_locality_of_first_layers():
+    table = table_of(
+        "locality",
+        pruned(seed=0, **first_layer()),
+        pruned(seed=1, disconnected=True, **first_layer(value=4.0, ratio=1.0)),
+        pruned("iunet", network="cnn"),
+        pruned("iunet", failed="all died"),
+    )
+    cells = table.cells["vehicle/mlp_tab/omp/ratio8"]
+    assert cells["measure"].values[VALUE].text == "raw features"
+    assert (cells["value"].values[VALUE].mean, cells["ratio"].values[VALUE].mean) == (3.0, 0.75)
+    assert cells["left_out"].values[VALUE].mean == 25.0
+    assert cells["value"].notes == ["disconnected (1 of 2 seeds)"]
+    assert table.cell("vehicle/cnn/iunet/ratio8", "ratio").missing == CONVOLUTION
+    assert table.cell("vehicle/mlp_tab/iunet/ratio8", "ratio").missing == "all died"
+
+
+# ---- expected densities
+
+
+def test_data_sets_of_one_shape_share_a_row():
+    size = {"n_train": 1, "n_valid": 1, "n_test": 1, "n_inputs": 3072, "n_classes": 10, "side": 32}
+    case = {"network": "mlp_vis", "options": {"alpha": 8}, "ratios": [8], "size": size}
+    cases = [case | {"dataset": name} for name in ("cifar10", "svhn")]
+    cases.append(case | {"dataset": "cifar10", "network": "resnet18", "ratios": [2]})
+    cases[-1]["options"] = {"width": 1.0}
+    sets = [{"dataset": "cifar10", **size}, {"dataset": "svhn", "missing": "not finished"}]
+    context = Context(settings={"cases": cases, "init": "torch_default"})
+    table = expected_densities.build(results_of(datasets=sets), context)
+    key = "mlp_vis/3072/32/ratio8"
+    assert [row.labels for row in table.rows] == [
+        ["MLP_VIS", "CIFAR10, SVHN", "8"],
+        ["RESNET", "CIFAR10", "2"],
+    ]
+    assert table.cell(key, "second").values[VALUE].mean == 0
+    assert table.cell(key, "smallest_torch_default").values[VALUE].text == "0.0000 (2)"
+    assert table.cell(key, "smallest_he_normal").values[VALUE].mean > 0.02
+    assert table.cell("resnet18/3072/32/ratio2", "smallest_glorot").values[VALUE].text == "its own"

@@ -8,26 +8,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from run_reports import frame_of, run
-from test_tables_data import ARRHYTHMIA, split
+from run_frames import frame_of, run, table_of
 
 from iunet.artifacts import write_json
 from iunet.errors import UserError
-from iunet.tables.data_statistics import table9
-from iunet.tables.document import (
-    VALUE,
-    Cell,
-    Column,
-    Row,
-    TableDocument,
-    Value,
-    read_document,
-)
-from iunet.tables.metric_problem import metric_problem_document
-from iunet.tables.ranking import ranking_document
+from iunet.tables.context import Context
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value, read_document
+from iunet.tables.ranking import ranking_table
 from iunet.tables.render.forms import write_table
 from iunet.tables.render.latex import escape
-from iunet.tables.table1 import table1
 from iunet.tables.table7 import METHODS, table7
 
 FORMS = ("json", "csv", "markdown", "html", "latex")
@@ -37,7 +26,7 @@ def vision_table():
     rows = [run("cifar10", "mlp_vis", "dense", s, 59.0 + s) for s in (0, 1)]
     rows += [run("cifar10", "mlp_vis", "omp", s, missing="not finished") for s in (0, 1)]
     rows.append(run("cifar10", "mlp_vis", "iunet", 0, 64.0, disconnected=True))
-    return table1(frame_of(*rows))
+    return table_of("table1", *rows)
 
 
 @pytest.fixture
@@ -74,7 +63,7 @@ def test_csv_is_tidy_and_exact(render):
 
 def test_csv_has_the_papers_value_with_its_metric(render):
     row = run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0, swapped=80.0)
-    lines = read_lines(render(table7(frame_of(row)))["csv"])
+    lines = read_lines(render(table7(frame_of(row), Context()))["csv"])
     iunet = {line["metric"]: line for line in lines if line["column"] == "iunet"}
     assert iunet["swapped_balanced_accuracy"]["paper"] == "81.805"
     assert iunet["balanced_accuracy"]["paper"] == iunet["accuracy"]["paper"] == ""
@@ -162,9 +151,9 @@ def nasty_table():
 
 def all_tables():
     rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(50) for m in METHODS]
-    long = table7(frame_of(*rows))
-    yield from (vision_table(), nasty_table(), long, ranking_document(long)[0])
-    yield metric_problem_document()
+    long = table7(frame_of(*rows), Context())
+    yield from (vision_table(), nasty_table(), long, ranking_table(long))
+    yield table_of("metric_problem")
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -211,32 +200,8 @@ def test_html_and_markdown_escape(render):
 
 
 def test_a_table_without_rows(render):
-    table, _ = ranking_document(table7(frame_of(run("a", "mlp_tab", "omp", 0, missing="gone"))))
-    texts = render(table)
+    texts = render(table_of("ranking", run("a", "mlp_tab", "omp", 0, missing="gone")))
     assert texts["csv"] == "row,missing\n" and "Average rank" in texts["html"]
-
-
-def test_table9_as_a_document(tmp_path):
-    own = split("own", [3, 2], [1, 1], [1, 1], n_features=4, provenance={"source": "file"})
-    paths = []
-    for content in (ARRHYTHMIA, own):
-        paths.append(str(tmp_path / f"{content['dataset']}.json"))
-        write_json(paths[-1], content)
-    forms = ("csv", "markdown", "html", "json", "latex")
-    output = {form: str(tmp_path / f"table9.{form}") for form in forms}
-    ask = {"datasets": ["arrhythmia", "own", "kc1"], "missing": {"kc1": "not here"}}
-    write_table(table9({**ask, "splits": paths}, "A title"), output)
-    table = read_document(output["json"])
-    assert table.id == "table9"
-    train = table.cell("arrhythmia", "n_train")
-    assert (train.values["value"].mean, train.paper.mean, train.difference) == (270, 271, -1)
-    assert train.agrees == "no" and "differs by one" in train.notes[0]
-    assert table.cell("arrhythmia", "n_rows").notes == ["the paper implies 452-453"]
-    assert table.cell("arrhythmia", "majority_pct").agrees == "yes"
-    assert table.cell("kc1", "n_test").missing == "not here"
-    assert table.cell("kc1", "n_test").paper.mean == 421
-    assert table.cell("own", "n_train").paper is None
-    assert r"\bottomrule" in Path(output["latex"]).read_text()
 
 
 def test_a_broken_document_is_named(tmp_path):

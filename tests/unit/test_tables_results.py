@@ -7,11 +7,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from run_reports import frame_of, run
+from run_frames import frame_of, run, table_of
 from scipy.stats import ttest_ind_from_stats
 
 from iunet.paper import paper_table
 from iunet.tables.consistency import consistency_table
+from iunet.tables.context import Context
 from iunet.tables.document import (
     PaperValue,
     TableDocument,
@@ -20,13 +21,7 @@ from iunet.tables.document import (
     read_document,
     write_document,
 )
-from iunet.tables.frame import CONSISTENCY_COLUMNS, make_frame
-from iunet.tables.metrics_tabular import metrics_tabular
-from iunet.tables.scores import About
-from iunet.tables.table1 import table1
-from iunet.tables.table2 import paper_scores, table2, table2_of
-from iunet.tables.table4 import table4
-from iunet.tables.table6 import table6
+from iunet.tables.table2 import paper_scores, summary_of, table2
 from iunet.tables.table7 import METHODS, table7
 
 
@@ -100,7 +95,7 @@ def vision_rows():
 
 
 def test_table1():
-    table = table1(frame_of(*vision_rows()))
+    table = table_of("table1", *vision_rows())
     cells = table.cells["mlp_vis/cifar10"]
     assert [c.key for c in table.columns] == ["dense", "omp", "beta_lasso", "iunet"]
     omp = cells["omp"].values["accuracy"]
@@ -118,20 +113,20 @@ def test_table1():
 
 
 def test_a_method_that_was_not_asked_for_is_shown_as_missing():
-    table = table1(frame_of(run("cifar10", "mlp_vis", "dense", 0, 50.0)))
+    table = table_of("table1", run("cifar10", "mlp_vis", "dense", 0, 50.0))
     assert table.cell("mlp_vis/cifar10", "omp").missing == "not in this run"
     assert bests(table, "mlp_vis/cifar10", "accuracy") == []  # nothing to be better than
 
 
 def test_a_method_of_the_users_own_has_a_column():
-    frame = frame_of(run("cifar10", "mlp_vis", "mine", 0, 50.0))
-    assert [c.key for c in table1(frame).columns][-1] == "mine"
-    assert table1(frame).cell("mlp_vis/cifar10", "mine").paper is None
+    table = table_of("table1", run("cifar10", "mlp_vis", "mine", 0, 50.0))
+    assert [c.key for c in table.columns][-1] == "mine"
+    assert table.cell("mlp_vis/cifar10", "mine").paper is None
 
 
 def test_every_method_failed():
     rows = [run("svhn", "mlp_vis", m, 0, failed="diverged") for m in ("dense", "omp", "iunet")]
-    table = table1(frame_of(*vision_rows(), *rows))
+    table = table_of("table1", *vision_rows(), *rows)
     assert {c.missing for c in table.cells["mlp_vis/svhn"].values()} == {
         "diverged",
         "not in this run",
@@ -139,23 +134,22 @@ def test_every_method_failed():
     assert bests(table, "mlp_vis/svhn", "accuracy") == []
 
 
-def test_stand_ins():
-    about = About(stand_ins={"cifar10": "photo_digits"}, row_notes={"photo_digits": ["subset"]})
-    table = table1(frame_of(run("photo_digits", "mlp_vis", "dense", 0, 50.0)), about)
+def test_a_stand_in_is_not_compared_and_a_subset_says_so():
+    facts = {"stand_ins": {"cifar10": "photo_digits"}, "subsets": {"photo_digits": "9 of 90 rows"}}
+    table = table_of("table1", run("photo_digits", "mlp_vis", "dense", 0, 50.0), **facts)
     assert table.cell("mlp_vis/photo_digits", "dense").paper is None
-    assert "photo_digits for CIFAR10" in table.caption
-    assert table.rows[0].notes == ["subset"]
+    assert table.rows[0].notes == ["subset: 9 of 90 rows"]
+    assert "photo_digits for CIFAR10" in Context(**facts).stand_in_text()
 
 
 def test_table6():
-    frame = frame_of(
+    table = table_of(
+        "table6",
         run("svhn", "mlp_vis", "dense", 0, 84.0),
         run("svhn", "mlp_vis", "iunet", 0, 89.0),
         run("svhn", "cnn", "dense", 0, 91.0004),
         run("svhn", "resnet18", "iunet", 0, 91.0),
-        run("svhn", "resnet18", "dense", 0, 99.0),  # of table 1, not of this one
     )
-    table = table6(frame)
     assert [c.key for c in table.columns] == ["mlp_vis", "iunet_mlp_vis", "cnn", "iunet_resnet18"]
     means = [cell.values["accuracy"].mean for cell in table.cells["svhn"].values()]
     assert means == [84.0, 89.0, 91.0004, 91.0]
@@ -167,12 +161,12 @@ def test_table6():
 
 
 def test_table4_compares_each_kind_with_its_metric():
-    frame = frame_of(
+    table = table_of(
+        "table4",
         run("cifar10", "mlp_vis", "iunet", 0, 64.0, balanced=10.0),
         run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0, swapped=81.805),
         run("vehicle", "mlp_tab", "iunet_no_pis", 0, 60.0, balanced=75.0, swapped=80.0),
     )
-    table = table4(frame)
     image, tabular = table.cells["mlp_vis/cifar10"], table.cells["mlp_tab/vehicle"]
     assert image["iunet"].values["primary"].mean == 64.0
     assert tabular["iunet"].values["primary"].mean == 70.0
@@ -201,13 +195,12 @@ def consistency_frame():
     ]
     gone = {"dataset": "mfeat-factors", "network": "mlp_tab", "seed": 0, "missing": "not finished"}
     rows += [gone | {"method": method} for method in ("supernet", "iunet")]
-    return make_frame(rows, CONSISTENCY_COLUMNS)
+    return pd.DataFrame(rows).assign(failed=None, kappa=None)
 
 
 @pytest.mark.parametrize("number", [3, 5])
 def test_consistency_tables(number):
-    table = consistency_table(number, "A title", consistency_frame())
-    assert table.id == f"table{number}"
+    table = consistency_table(number, consistency_frame(), Context())
     assert [row.key for row in table.rows] == [
         "mlp_vis/cifar10/resize",
         "mlp_tab/mfeat-factors/feat",
@@ -240,7 +233,7 @@ def tabular_frame(datasets=("vehicle", "kc1"), methods=METHODS):
 
 
 def test_table7():
-    table = table7(frame_of(*tabular_frame()))
+    table = table7(frame_of(*tabular_frame()), Context())
     cells = table.cells["vehicle"]
     assert {m: cells[m].values["accuracy"].mean for m in ("dense", "mlp_c")} == {
         "dense": 70.0,
@@ -259,7 +252,7 @@ def test_table7():
 
 
 def test_the_papers_table7_gives_its_table2():
-    summary = table2_of(paper_scores())
+    summary = summary_of(paper_scores())
     for row in paper_table(2):
         for method in METHODS:
             paper = float(row["mlp_tab" if method == "dense" else method])
@@ -278,7 +271,7 @@ def test_the_papers_table7_as_a_document_gives_its_table2():
         run(dataset, "mlp_tab", method, 0, score)
         for (dataset, method), score in paper_scores().stack().items()
     ]
-    table = table2(table7(frame_of(*rows)))
+    table = table2(table7(frame_of(*rows), Context()))
     for row in table.rows:
         for cell in table.cells[row.key].values():
             assert abs(cell.difference) <= 0.00051 and cell.agrees == "n/a"
@@ -290,7 +283,7 @@ def test_the_papers_table7_as_a_document_gives_its_table2():
 
 def test_table2_ties():
     scores = pd.DataFrame({"a": [90.0, 50.0], "b": [90.0001, 60.0], "c": [80.0, 60.0]})
-    summary = table2_of(scores)
+    summary = summary_of(scores)
     assert list(summary.loc["num_top1"]) == [1, 2, 1]  # all tied winners, as shown
     assert list(summary.loc["average_rank"]) == [(1.5 + 3) / 2, 1.5, (3 + 1.5) / 2]
     assert summary.loc["average_accuracy", "b"] == pytest.approx(75.00005)
@@ -300,7 +293,7 @@ def test_table2_counts_complete_data_sets():
     rows = tabular_frame(("vehicle", "kc1", "own"), METHODS[:3])
     rows = [r for r in rows if not (r["dataset"] == "kc1" and r["method"] == "omp")]
     rows.append(run("kc1", "mlp_tab", "omp", 0, missing="not finished"))
-    table = table2(table7(frame_of(*rows)))
+    table = table2(table7(frame_of(*rows), Context()))
     assert "2 of 3 data sets" in table.caption
     assert any("1 do not: kc1" in note for note in table.notes)
     assert any("not ranked: IUNET, XGB" in note for note in table.notes)
@@ -310,21 +303,21 @@ def test_table2_counts_complete_data_sets():
 
 
 def test_table2_compares_a_part_with_the_same_part_of_the_paper():
-    table = table2(table7(frame_of(*tabular_frame(("vehicle",)))))
+    table = table2(table7(frame_of(*tabular_frame(("vehicle",))), Context()))
     cell = table.cell("average_accuracy", "xgb")
     assert cell.paper.mean == 74.973 and cell.difference == pytest.approx(69.0 - 74.973)
     assert any("same 1 data sets and 7 methods" in note for note in table.notes)
 
 
-def test_table2_of_nothing():
+def test_summary_of_nothing():
     rows = [run("vehicle", "mlp_tab", m, 0, missing="not finished") for m in METHODS]
-    table = table2(table7(frame_of(*rows)))
+    table = table2(table7(frame_of(*rows), Context()))
     assert "0 of 1 data sets" in table.caption
     assert table.cell("num_top1", "iunet").missing == "not finished"
 
 
 def test_metrics_tabular():
-    table = metrics_tabular(frame_of(*tabular_frame(("vehicle",))))
+    table = table_of("metrics_tabular", *tabular_frame(("vehicle",)))
     cells = table.cells["vehicle/iunet"]
     assert [cells[m].values["value"].mean for m in cells] == [73.0, 68.0, 63.0]
     assert cells["swapped_balanced_accuracy"].paper.mean == 81.805
@@ -333,8 +326,58 @@ def test_metrics_tabular():
 
 
 def test_documents_come_back_as_they_were(tmp_path):
-    consistency = consistency_table(3, "A title", consistency_frame())
-    for table in (table7(frame_of(*tabular_frame())), consistency):
+    consistency = consistency_table(3, consistency_frame(), Context())
+    for table in (table7(frame_of(*tabular_frame()), Context()), consistency):
         write_document(tmp_path / "table.json", table)
         assert read_document(tmp_path / "table.json") == table
         assert TableDocument.from_json(table.to_json()) == table
+
+
+@pytest.mark.parametrize(
+    ("network", "methods", "says"),
+    [
+        ("mlp_tab", ["iunet_no_prune", "iunet"], True),
+        ("mlp_tab", ["iunet"], False),
+        ("mlp_vis", ["iunet_no_prune", "iunet"], False),
+    ],
+)
+def test_table4_says_that_the_recipe_differs_on_tables(network, methods, says):
+    dataset = "vehicle" if network == "mlp_tab" else "cifar10"
+    table = table_of("table4", *(run(dataset, network, method, 0, 70.0) for method in methods))
+    assert any("supernet_finetuned" in note for note in table.notes) is says
+
+
+def test_beta_lasso_says_how_much_it_keeps():
+    kept = {"cut": "survivors", "chosen": True, "kept_encoder_weights": 123}
+    kept |= {"encoder_weights": 1000, "supernet": "kappa1-lasso0.1"}
+    lasso = run("cifar10", "mlp_vis", "beta_lasso", 0, 60.0, **kept)
+    table = table_of("table1", lasso, run("cifar10", "mlp_vis", "omp", 0, 61.0))
+    keeps = "keeps 12 % of the encoder's weights"
+    assert table.cell("mlp_vis/cifar10", "beta_lasso").notes == [keeps]
+    assert table.cell("mlp_vis/cifar10", "omp").notes == []
+
+
+def test_controls_stand_in_their_order_and_in_the_row_of_their_network():
+    scores = {"omp_lr16": 61.0, "iunet": 64.0, "omp": 60.0}
+    rows = [run("cifar10", "mlp_vis-alpha2", "dense_small", 0, 50.0)]
+    rows += [run("cifar10", "mlp_vis", method, 0, score) for method, score in scores.items()]
+    table = table_of("controls", *rows)
+    assert [c.key for c in table.columns] == ["omp", "iunet", "omp_lr16", "dense_small"]
+    assert [row.key for row in table.rows] == ["mlp_vis/cifar10"]
+    assert table.cell("mlp_vis/cifar10", "dense_small").values["primary"].mean == 50
+    assert table.cell("mlp_vis/cifar10", "iunet").values["primary"].best
+
+
+def test_an_experiment_has_its_methods_beside_each_other():
+    table = table_of(
+        "my_ablation",
+        run("photo", "mlp_vis", "mine", 0, 60.0, balanced=50.0),
+        run("wine", "mlp_tab", "mine", 0, 80.0, balanced=70.0),
+        run("wine", "mlp_tab", "iunet", 0, 90.0, balanced=85.0),
+        run("wine", "mlp_tab", "iunet", 1, 90.0, balanced=87.0),
+        run("wine", "mlp_tab", "omp", 0, missing="not finished"),
+    )
+    cells = table.cells["mlp_tab/wine"]
+    assert [cells[m].values["primary"].mean for m in ("iunet", "mine")] == [86.0, 70.0]
+    assert cells["omp"].missing == "not finished"
+    assert table.cells["mlp_vis/photo"]["mine"].values["primary"].mean == 60.0

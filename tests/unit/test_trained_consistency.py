@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import torch
+from run_frames import run, table_of
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 from iunet.artifacts import read_arrays, read_json, read_tensors, write_arrays, write_json
@@ -20,8 +19,6 @@ from iunet.method.masks import mask_report, pack_masks
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.page.tables import agreement
 from iunet.scoring.prediction import mean_softmax
-from iunet.tables.frame import read_consistency
-from iunet.tables.table3 import TITLE, consistency_table
 from iunet.training.initial import write_initial
 from iunet.training.members import write_members
 from iunet.training.statistics import set_batchnorm_statistics
@@ -232,76 +229,30 @@ def votes(members, x) -> list[list[int]]:
     return [[label_of(TABLE, some, row) for row in x] for some in (members, members[-1:])]
 
 
-# ---- frames and tables
+# ---- the table
 
 
-def entry(same, labels=10, kappa=0.5):
-    return {"resize": {"same": same, "distinct_labels": labels, "kappa": kappa}}
+def network(method, stage, seed, trained, untrained=None, **facts):
+    """A run under one transform: (share that stays the same, labels, kappa)."""
+    place = {"supernet": "kappa0.25-ilo", "cut": "ratio8" if stage == "subnetwork" else None}
+    place |= {"stage": stage, "chosen": True if stage == "subnetwork" else None}
+    for section, values in (("trained_consistency", trained), ("consistency", untrained)):
+        names = [f"{section}_resize_{m}" for m in ("same", "distinct_labels", "kappa")]
+        place |= dict(zip(names, values or (), strict=False))
+    return run("cifar10", "mlp_vis", method, seed, **(place | facts))
 
 
-class Reports:
-    """Reports of one data set and seed, and the requests for them."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def write(self, name: str, stage: str, seed: int, **content) -> str:
-        path = self.folder / f"{name}{seed}.json"
-        head = {"dataset": "cifar10", "network": {"name": "mlp_vis"}, "seed": seed}
-        path.write_text(json.dumps(head | {"stage": stage, "failed": None} | content))
-        return str(path)
-
-    def requests(self, seed: int, supernet: dict, dense: dict, iunet: dict) -> list[dict]:
-        common = {"dataset": "cifar10", "network": "mlp_vis", "seed": seed, "missing": None}
-        common |= {"choice": None, "own_choice": True, "supernets": {}, "cut": None}
-        name = "kappa0.25-ilo"
-        own = self.write("iunet", "subnetwork", seed, **iunet)
-        beside = self.write("supernet", "supernet", seed, **supernet)
-        return [
-            common
-            | {"method": "dense", "stage": "dense"}
-            | {"evaluations": {"dense": self.write("dense", "dense", seed, **dense)}},
-            common
-            | {"method": "iunet", "stage": "subnetwork", "cut": "ratio8"}
-            | {"evaluations": {f"{name}/ratio8": own}, "supernets": {name: beside}},
-        ]
-
-
-@pytest.fixture
-def requests(tmp_path):
-    reports = Reports(tmp_path)
+def networks(seed, **iunet):
+    own = {"disconnected": True} | iunet
     return [
-        request
-        for seed in (0, 1)
-        for request in reports.requests(
-            seed,
-            {"consistency": entry(70.0 + seed), "trained_consistency": entry(45.0 + seed)},
-            {"trained_consistency": entry(50.0 + seed, 9)},
-            {
-                "consistency": entry(100.0, 1, None),
-                "trained_consistency": entry(60.0 + seed, 8, 0.25 + seed / 2),
-                "disconnected": True,
-            },
-        )
+        network("dense", "dense", seed, (50.0 + seed, 9, 0.5)),
+        network("iunet", "supernet", seed, (45.0 + seed, 10, 0.5), (70.0 + seed, 10, 0.5)),
+        network("iunet", "subnetwork", seed, (60.0 + seed, 8, 0.25 + seed / 2), (100.0, 1), **own),
     ]
 
 
-def test_every_network_has_its_rows(requests):
-    frame = read_consistency(requests)
-    first = frame[frame["seed"] == 0].set_index("method")["same"]
-    assert dict(first) == {
-        "dense_trained": 50.0,
-        "supernet": 70.0,
-        "supernet_trained": 45.0,
-        "iunet": 100.0,
-        "iunet_trained": 60.0,
-    }
-    missing = [request | {"missing": "not finished"} for request in requests[:2]]
-    assert sorted(read_consistency(missing)["method"]) == sorted(first.index)
-
-
-def test_the_table_shows_both_and_compares_both(requests):
-    table = consistency_table(3, TITLE, read_consistency(requests))
+def test_the_table_shows_both_and_compares_both():
+    table = table_of("table3", *networks(0), *networks(1))
     cells = table.cells["mlp_vis/cifar10/resize"]
     means = {key: cell.values["value"].mean for key, cell in cells.items() if "labels" not in key}
     assert means == {
@@ -327,37 +278,21 @@ def test_the_table_shows_both_and_compares_both(requests):
     assert all(text in note for text in shown)
     bests = [key for key, cell in cells.items() if cell.values["value"].best]
     assert bests == ["iunet", "iunet_trained"]
+    # Two cells have a value of the paper; the other columns repeat them.
+    assert agreement(table.to_json()).total() == 2
 
 
-def test_a_cell_of_the_paper_counts_once(requests):
-    """Two cells have a value of the paper; the other columns repeat them."""
-    document = consistency_table(3, TITLE, read_consistency(requests)).to_json()
-    assert agreement(document).total() == 2
-
-
-def test_a_failed_subnetwork_leaves_the_others(tmp_path):
-    reports = Reports(tmp_path)
-    both = {"consistency": entry(70.0), "trained_consistency": entry(45.0)}
-    dead = {"failed": "every weight died", "consistency": {}, "trained_consistency": {}}
-    requests = reports.requests(0, both, {"trained_consistency": entry(50.0)}, dead)
-    cells = consistency_table(3, TITLE, read_consistency(requests)).cells["mlp_vis/cifar10/resize"]
+def test_a_failed_subnetwork_leaves_the_others():
+    dense, supernet, _ = networks(0)
+    dead = network("iunet", "subnetwork", 0, None, failed="every weight died")
+    cells = table_of("table3", dense, supernet, dead).cells["mlp_vis/cifar10/resize"]
     assert cells["iunet"].missing == cells["iunet_trained"].missing == "every weight died"
     assert cells["supernet_trained"].values["value"].mean == 45.0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"resize": {"same": 101.0}}, "'trained_consistency.resize.same' is 101.0"),
-        (entry(50.0, 0), "'trained_consistency.resize.distinct_labels' is 0"),
-        (entry(50.0, 2, 1.5), "'trained_consistency.resize.kappa' is 1.5"),
-        ({"horiz": entry(50.0)["resize"]}, "different transforms"),
-        ({}, "has no trained_consistency of its subnetwork"),
-    ],
-)
-def test_wrong_reports_are_refused(tmp_path, wrong, message):
-    both = {"consistency": entry(70.0), "trained_consistency": entry(45.0)}
-    dense = {"trained_consistency": entry(50.0)}
-    requests = Reports(tmp_path).requests(0, both, dense, both | {"trained_consistency": wrong})
-    with pytest.raises(UserError, match=message):
-        read_consistency(requests)
+def test_other_transforms_are_refused():
+    other = {"consistency_horiz_same": 50.0, "consistency_horiz_distinct_labels": 2}
+    with pytest.raises(UserError, match="have different transforms"):
+        table_of("table3", *networks(0, **other))
+    with pytest.raises(UserError, match="has no trained_consistency"):
+        table_of("table3", *networks(0, trained_consistency_resize_same=None))

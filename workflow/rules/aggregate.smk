@@ -2,7 +2,6 @@
 # in its own module (iunet/tables/, iunet/figures/).
 
 from iunet.page import page_sources
-from iunet.study.requests import files_of_rows
 
 
 def table_files():
@@ -39,8 +38,7 @@ def config_name():
 
 rule table:
     input:
-        runs=lambda wildcards: SHOWN.table(wildcards.table).inputs(),
-        splits=lambda wildcards: SHOWN.splits(wildcards.table),
+        lambda wildcards: SHOWN.table_files(wildcards.table),
     output:
         **table_files(),
     log:
@@ -53,8 +51,6 @@ rule table:
     params:
         *code("table"),
         **job_params("table"),
-        # The whole of it is too long to be compared by Snakemake, so it compares a digest.
-        ask=lambda wildcards, input: SHOWN.table(wildcards.table).plain(),
     message:
         "{wildcards.table}"
     script:
@@ -92,7 +88,7 @@ rule figure:
 
 rule rows:
     input:
-        lambda wildcards: files_of_rows(SHOWN.rows),
+        lambda wildcards: SHOWN.rows_files,
     output:
         paths.ROWS,
     log:
@@ -105,7 +101,6 @@ rule rows:
     params:
         *code("rows"),
         **job_params("rows"),
-        requests=lambda wildcards, input: SHOWN.rows,
     message:
         "Every run as a row: {output}"
     script:

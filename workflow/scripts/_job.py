@@ -89,6 +89,15 @@ def _code(snakemake: Any) -> dict[str, list[str]]:
     return {module: [version] for module, version in pairs}
 
 
+def benchmark(snakemake: Any) -> Any:
+    """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
+    from iunet.figures.catalog import declared_figures
+    from iunet.runs.validate import validate
+    from iunet.tables.catalog import declared_tables
+
+    return validate(snakemake.config, declared_tables() | declared_figures())
+
+
 def run_name(snakemake: Any) -> str:
     """The run as its path names it, for logs, reports and errors."""
     folder = str(Path(snakemake.output[0]).parent)

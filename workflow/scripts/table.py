@@ -1,17 +1,9 @@
 """Rule table: a table in all its forms."""
 
-from _job import start
+from _job import benchmark, start
 
-from iunet.tables.ask import Ask
 from iunet.tables.make import make_table
 
 snakemake = start(globals())
-params = snakemake.params
 
-make_table(
-    name=snakemake.wildcards.table,
-    ask=Ask(**params.ask),
-    about=params.about,
-    splits=snakemake.input.splits,
-    output=dict(snakemake.output.items()),
-)
+make_table(benchmark(snakemake), snakemake.wildcards.table, dict(snakemake.output.items()))

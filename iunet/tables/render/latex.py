@@ -59,7 +59,7 @@ def escape(text: str) -> str:
 def latex(view: View) -> str:
     """Tables for \\usepackage{booktabs} (and longtable); one per metric, then the comparison."""
     packages = "% Needs \\usepackage{booktabs,longtable} and UTF-8 input.\n"
-    blocks = [*view.blocks, *([view.side_by_side] if view.side_by_side else [])]
+    blocks = view.all_blocks()
     parts = [_table(view, block, last=block is blocks[-1]) for block in blocks]
     return packages + "\n".join(parts)
 

@@ -56,6 +56,9 @@ class View:
     side_by_side: Block | None
     notes: list[str]
 
+    def all_blocks(self) -> list[Block]:
+        return [*self.blocks, *([self.side_by_side] if self.side_by_side else [])]
+
 
 def view_of(document: TableDocument) -> View:
     """Values of every metric, the default one first, then the side by side with the paper."""

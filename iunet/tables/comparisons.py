@@ -1,28 +1,38 @@
-"""How the runs of the tables measure the paper's claims (iunet/tables/claimed.py)."""
+"""Comparisons of methods, by which runs measure the paper's claims (iunet/tables/claim_list.py)."""
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, log
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import method_label
+from iunet.results.collect import Results
+from iunet.results.selection import (
+    consistency,
+    costs,
+    of_masks,
+    of_methods,
+    of_results,
+    of_subnetworks,
+    with_layers,
+)
 from iunet.runs.names import base_network
-from iunet.runs.requests import Requests
 from iunet.tables.cells import in_order, select
-from iunet.tables.effects import (
+from iunet.tables.effects import Effect, Sample, effect
+from iunet.tables.locality import first_layers
+from iunet.tables.names import with_primary
+from iunet.tables.verdicts import (
     NOT_REPRODUCED,
     NOT_RUN,
     REPRODUCED,
     UNDECIDED,
-    Effect,
-    Sample,
-    effect,
     verdict_of_difference,
 )
 
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAPER_TRIALS = {"xgb": 600, "tabnet": 440, "mlp_c": 840}
+EVERY_CUT = ("figure2", "fixed_ratio")  # compared at the same ratios, chosen or not
 FAMILY = ("iunet", "dense", "omp", "beta_lasso")  # of MLP_TAB
 
 
@@ -52,56 +63,42 @@ class Compared:
 
 
 class Runs:
-    """The frames of the tables, each read when a claim asks for it."""
+    """The frames that claims compare, each made when a claim asks for it.
 
-    def __init__(self, requests: dict[str, Requests]):
-        self.requests = requests
-        self._scores: dict[str, pd.DataFrame] = {}
+    `methods` has, by the name of a table, the (data set, network, method) that it shows.
+    """
 
+    def __init__(self, results: Results, methods: dict[str, list[list[str]]]):
+        self.results, self.methods = results, methods
+
+    def _of(self, table: str) -> pd.DataFrame:
+        return of_methods(self.results.runs, self.methods[table])
+
+    @functools.cache  # noqa: B019  (one object per ledger)
     def scores(self, table: str) -> pd.DataFrame:
-        from iunet.tables.frame import read_runs
-        from iunet.tables.scores import with_primary
-
-        if table not in self._scores:
-            self._scores[table] = with_primary(read_runs(self.requests[table]))
-        return self._scores[table]
+        """One row per seed: what was chosen, or every cut of tables that compare ratios."""
+        if table in EVERY_CUT:
+            return with_primary(of_subnetworks(self._of(table)))
+        return with_primary(of_results(self._of(table), "iunet" if table == "table4" else None))
 
     @cached_property
     def consistency(self) -> pd.DataFrame:
-        from iunet.tables.frame import read_consistency
-
-        return read_consistency(self.requests["consistency"])
+        return consistency(self._of("consistency"))
 
     @cached_property
     def laziness(self) -> pd.DataFrame:
-        from iunet.tables.masks import read_mask_reports
-
-        rows = read_mask_reports(self.requests["laziness"])
-        for row in rows:
-            report = row.pop("report") or {}
-            row["overlap"] = report.get("overlap_with_initial_mask")
-            row["disconnected"] = bool(report.get("disconnected"))
-        return _frame(rows, "overlap")
+        masks = with_layers(of_masks(self._of("laziness")), self.results.layers)
+        return masks.assign(overlap=masks["mask_overlap"])
 
     @cached_property
     def locality(self) -> pd.DataFrame:
-        from iunet.tables.locality import read_localities
-
-        return _frame(read_localities(self.requests["locality"]), "ratio", "measure")
+        names = {f"first_layer_{key}": key for key in ("measure", "wide_features")}
+        layers = first_layers(self._of("locality")).rename(columns=names)
+        return layers.assign(ratio=layers["first_layer_ratio"])
 
     @cached_property
     def costs(self) -> pd.DataFrame:
-        from iunet.tables.cost import read_costs
-
-        return read_costs(self.requests["cost"])
-
-
-def _frame(rows: list[dict[str, Any]], *columns: str) -> pd.DataFrame:
-    import pandas as pd
-
-    keys = ["dataset", "network", "method", "seed", "cut", "missing", "failed"]
-    frame = pd.DataFrame(rows)
-    return frame.reindex(columns=list(dict.fromkeys([*keys, *columns, *frame.columns])))
+        return costs(self._of("cost"))
 
 
 # ---- both sides of a comparison

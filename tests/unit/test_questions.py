@@ -1,18 +1,18 @@
-"""What a study answers, from rows made up here."""
+"""Questions about methods, answered from runs made up here."""
 
 from __future__ import annotations
 
 import pytest
-from study_rows import row, study
+from study_rows import frame, row, study
 
-from iunet.study.answers import answers, compare, sample
+from iunet.tables.questions import answers, compare, sample
 
 
 @pytest.mark.parametrize(
     ("gain", "answer"), [(3.0, "yes"), (0.5, "no"), (-2.0, "no, worse"), (0.0, "no")]
 )
 def test_the_answer_follows_the_smallest_effect(gain, answer):
-    first = answers(study(gain))[0]
+    first = answers(frame(study(gain)))[0]
     assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tables"
     assert first["effect"].mean == pytest.approx(gain) and first["verdict"] == answer
 
@@ -22,18 +22,18 @@ def test_wide_spreads_leave_it_open():
     for entry in rows:
         if entry["method"] == "iunet":
             entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
-    assert answers(rows)[0]["verdict"] == "open"
+    assert answers(frame(rows))[0]["verdict"] == "open"
 
 
 def test_only_whole_data_sets_and_chosen_networks_count():
     rows = study(2.0)
-    rows.append(row("a", "iunet", 0, 0.0, chosen="no", cut="ratio2"))
-    assert sample(rows, "tabular", "iunet")["a"][0] == 72
+    rows.append(row("a", "iunet", 0, 0.0, chosen=False, cut="ratio2"))
+    assert sample(frame(rows), "tabular", "iunet")["a"][0] == 72
     unfinished = [r for r in rows if (r["dataset"], r["seed"]) != ("b", 2)]
-    found = compare(unfinished, "tabular", "iunet", "omp")
+    found = compare(frame(unfinished), "tabular", "iunet", "omp")
     assert "b" not in found.datasets and len(found.datasets) == 5
     two_seeds = [r for r in rows if (r["method"], r["seed"]) != ("omp", 2)]
-    found = compare(two_seeds, "tabular", "iunet", "omp")
+    found = compare(frame(two_seeds), "tabular", "iunet", "omp")
     assert len(found.datasets) == 6 and found.seeds == 2 and found.mean == pytest.approx(2.0)
 
 
@@ -42,7 +42,7 @@ def test_an_answer_names_the_data_sets_that_it_hangs_on():
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    (answer,) = answers(rows)
+    (answer,) = answers(frame(rows))
     assert answer["verdict"] == "yes" and answer["depends_on"] == ["c"]
 
 
@@ -51,24 +51,23 @@ def test_a_failed_seed_takes_no_data_set_away():
         r | {"failed": "diverged"} if (r["dataset"], r["seed"]) == ("b", 2) else r
         for r in study(2.0)
     ]
-    found = compare(rows, "tabular", "iunet", "omp")
+    found = compare(frame(rows), "tabular", "iunet", "omp")
     assert len(found.datasets) == 6 and found.mean == pytest.approx(2.0)
 
 
 def test_images_are_compared_at_one_ratio():
-    vision = {"network": "mlp_vis", "chosen": "no"}
+    vision = {"network": "mlp_vis", "chosen": False}
     rows = [row("cifar10", "iunet", 0, 50.0, ratio=8, **vision)]
-    rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": "yes"})))
-    assert sample(rows, "vision", "iunet") == {"cifar10": {0: 50.0}}
-    assert sample(rows, "vision", "iunet", at_chosen=True) == {"cifar10": {0: 10.0}}
-    assert sample(rows, "tabular", "iunet") == {}
+    rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": True})))
+    assert sample(frame(rows), "vision", "iunet") == {"cifar10": {0: 50.0}}
+    assert sample(frame(rows), "tabular", "iunet") == {}
 
 
 def test_supernets_shown_beside_their_cuts_are_not_their_methods():
     rows = [row("a", "iunet", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
-    assert sample(rows, "tabular", "iunet") == {}
+    assert sample(frame(rows), "tabular", "iunet") == {}
     rows = [row("a", "iunet_no_prune", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
-    assert sample(rows, "tabular", "iunet_no_prune") == {"a": {0: 50.0}}
+    assert sample(frame(rows), "tabular", "iunet_no_prune") == {"a": {0: 50.0}}
 
 
 def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
@@ -76,9 +75,9 @@ def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
     for changed in rows:
         if changed["dataset"] in "abc" and changed["method"] == "iunet":
             changed["processor"] = None if changed["dataset"] == "c" else "another"
-    assert answers(rows)[0]["other_processors"] == ["a", "b"]
+    assert answers(frame(rows))[0]["other_processors"] == ["a", "b"]
     vision = [r | {"network": "mlp_vis", "processor": "one"} for r in rows]
     convolutions = [r | {"network": "cnn", "processor": "third"} for r in rows[:3]]
-    on_images = [a for a in answers(rows + vision + convolutions) if a["kind"] == "images"]
+    on_images = [a for a in answers(frame(rows + vision + convolutions)) if a["kind"] == "images"]
     assert on_images[0]["other_processors"] == []
-    assert answers(rows)[0]["other_processors"] == ["a", "b"]
+    assert answers(frame(rows))[0]["other_processors"] == ["a", "b"]

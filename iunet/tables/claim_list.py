@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iunet.runs.requests import Requests
-from iunet.tables.effects import FEW, effect, verdict_of_difference, verdict_of_equality
-from iunet.tables.measures import (
+from iunet.results.collect import Results
+from iunet.tables.comparisons import (
     Compared,
     Finding,
     Runs,
@@ -22,6 +21,8 @@ from iunet.tables.measures import (
     one_setting,
     scores,
 )
+from iunet.tables.effects import FEW, effect
+from iunet.tables.verdicts import verdict_of_difference, verdict_of_equality
 
 POINTS, SHARE, PERCENT, RANKS = "points", "", "%", "ranks"
 AT_CUT = ("network", "cut")
@@ -236,6 +237,7 @@ CLAIMS = (
 )
 
 
-def findings(requests: dict[str, Requests]) -> dict[str, Finding]:
-    runs = Runs(requests)
+def findings(results: Results, methods: dict[str, list[list[str]]]) -> dict[str, Finding]:
+    """What the runs say of every claim; `methods` by table, as `Runs` takes them."""
+    runs = Runs(results, methods)
     return {claim.key: claim.find(runs) for claim in CLAIMS}
