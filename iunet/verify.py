@@ -37,9 +37,10 @@ def refuse_copied(lineage: Lineage) -> None:
     """Refuse results of another config where Snakemake has no record of any job."""
     if RECORDS.is_dir() and any(RECORDS.iterdir()):
         return
-    for problem in foreign_files(lineage, lineage.bench.root):
+    if problems := list(foreign_files(lineage, lineage.bench.root)):
+        named = [problem for problem in problems if "expected" in problem]  # a setting of its own
         raise UserError(
-            f"{problem} (Snakemake has no record of it, so it was copied here. `iunet verify "
+            f"{(named or problems)[0]} (Snakemake has no record of it, so it was copied here. `iunet verify "
             f"{lineage.bench.root}` names every such file; docs/reruns.md says how to accept them.)"
         )
 

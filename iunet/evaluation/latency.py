@@ -25,7 +25,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from iunet.networks.network import Network, NetworkSpec
 
 BATCHES = (1, 128)
-Norm = nn.modules.batchnorm._BatchNorm
+Norm = nn.BatchNorm1d | nn.BatchNorm2d
 
 
 @torch.no_grad()

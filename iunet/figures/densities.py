@@ -30,8 +30,7 @@ from iunet.figures.style import (
 from iunet.labels import dataset_label, method_label, method_order, network_label
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
-from iunet.results.runs_csv import KEY
-from iunet.results.selection import of_results
+from iunet.results.selection import of_results, with_layers
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network
 
@@ -46,19 +45,18 @@ def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
 
 def densities(results: Results, default_init: str) -> Rows:
     """A row for each layer of the masks, all at the ratio that was chosen for IUNET."""
-    layers = dict(iter(results.layers.groupby(list(KEY), sort=False)))
+    masks = with_layers(of_results(results.runs, choice_of="iunet"), results.layers)
     found = []
-    for run in of_results(results.runs, choice_of="iunet").to_dict("records"):
+    for run in masks.to_dict("records"):
         head = {key: run[key] for key in ("dataset", "network", "method", "seed")}
         missing = run["missing"] or run["failed"]
         if missing:
             gone = dict.fromkeys(("ratio", "layer", "weight", "density", "expected"))
             found.append(head | gone | {"missing": missing})
             continue
-        mask = layers[tuple(run[key] for key in KEY)]
-        expected = initial_densities(run, list(mask["shape"]), default_init)
+        expected = initial_densities(run, list(run["layers"]["shape"]), default_init)
         ratio = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
-        for layer, initial in zip(mask.to_dict("records"), expected, strict=True):
+        for layer, initial in zip(run["layers"].to_dict("records"), expected, strict=True):
             of_layer = {key: layer[key] for key in ("layer", "weight", "density")}
             of_layer |= {"expected": initial, "missing": None}
             found.append(head | {"ratio": ratio} | of_layer)

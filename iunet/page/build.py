@@ -46,6 +46,7 @@ from iunet.tables.catalog import (
     TABLES,
     table_group,
 )
+from iunet.tables.claims import CPU_SCALE
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     PAPER: ("Tables of the paper", "paper-tables"),
@@ -170,7 +171,8 @@ def render_page(page: Page, template_dir: Path) -> str:
         style=style,
         script=script,
         data=packed({document["id"]: lean(document) for document in documents}),
-        anchors={document["id"] for document in documents},
+        anchors={document["id"]: table_anchor(document["id"]) for document in documents}
+        | {figure.id: figure.id for figure in page.figures},
         claims=claims_view(page.claims) if page.claims else None,
         agreement=agreement_rows(page.tables),
         groups=grouped(page.tables),
@@ -195,14 +197,16 @@ def render_page(page: Page, template_dir: Path) -> str:
 
 def claims_view(document: Document) -> dict[str, Any]:
     """The lines of the claims' table as texts, and how many have each verdict."""
-    tables = {line["key"]: line["table"] for line in document["data"]["claims"]}
+    claims = {claim["key"]: claim for claim in document["data"]["claims"]}
     lines = []
     for row in document["rows"]:
         texts = {
             key: next(iter(cell["values"].values()))["text"]
             for key, cell in document["cells"][row["key"]].items()
         }
-        line = {"claim": row["labels"][0], "table": tables[row["key"]], "texts": texts}
+        claim = claims[row["key"]]
+        line = {"claim": claim["claim"], "table": claim["table"], "texts": texts}
+        line["scale"] = CPU_SCALE if CPU_SCALE in claim["remarks"] else ""
         lines.append(line | {"class": VERDICTS[texts["verdict"]]})
     counts = Counter(line["texts"]["verdict"] for line in lines)
     shown = (column for column in document["columns"] if column["key"] not in ("where", "measure"))

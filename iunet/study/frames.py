@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from iunet.runs.names import base_network
-from iunet.tables.questions import FIXED_RATIO, NETWORKS, SCORE
+from iunet.tables.questions import NETWORKS, SCORE, shown
 
 
 def markdown(header: list[str], lines: list[list[str]]) -> str:
@@ -15,20 +15,14 @@ def markdown(header: list[str], lines: list[list[str]]) -> str:
 def scores(runs: pd.DataFrame, kind: str, column: str | None = None) -> pd.DataFrame:
     """A column of runs.csv by data set and seed (rows) and method (columns).
 
-    Tables stand at the candidate that was chosen, images at one ratio; supernets only where they
-    are a method of their own.
+    Of the runs that stand for their methods in the questions, on the main network of the kind.
     """
-    network = runs["network"].map(base_network) == NETWORKS[kind]
-    of_kind = network | ((runs["stage"] == "tuned") & (kind == "tabular"))
-    chosen = runs["chosen"].fillna(False)
-    candidate = chosen if kind == "tabular" else runs["ratio"].isin([1, FIXED_RATIO])
-    stands = (runs["stage"] != "subnetwork") | candidate
-    stands &= (runs["stage"] != "supernet") | (runs["method"] == "iunet_no_prune")
-    shown = runs[of_kind & stands & runs["failed"].isna()]
-    wide = shown.pivot(
-        index=["dataset", "seed"], columns="method", values=column or SCORE[kind]
-    ).astype(float)
-    return wide.reindex(shown["dataset"].unique(), level=0)
+    part = shown(runs, kind)
+    main = (part["stage"] == "tuned") | (part["network"].map(base_network) == NETWORKS[kind])
+    part = part[main & part["failed"].isna()]
+    values = column or SCORE[kind]
+    wide = part.pivot(index=["dataset", "seed"], columns="method", values=values).astype(float)
+    return wide.reindex(part["dataset"].unique(), level=0)
 
 
 def by_dataset(wide: pd.DataFrame) -> pd.DataFrame:

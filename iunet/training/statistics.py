@@ -18,7 +18,7 @@ def set_batchnorm_statistics(network: Network, inputs: Inputs, train: Part) -> N
     An untrained network has none. All batches are of (nearly) one size, and count equally; rows
     come in a random order, since in a file they are often sorted by class.
     """
-    norms = [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    norms = [m for m in network.modules() if isinstance(m, nn.BatchNorm1d | nn.BatchNorm2d)]
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()

@@ -100,7 +100,7 @@ def test_claims_come_first_with_their_verdicts():
     assert sections[:2] == ["claims", "agreement"]
     section = html[html.index('<section id="claims"') : html.index('<section id="agreement"')]
     assert len(re.findall(r"<tr><th", section)) == 1 + len(CLAIMS)
-    assert '<span class="chip yes">reproduced</span>' in section and "CPU-scale study" in section
+    assert '<span class="chip yes">reproduced</span><small>CPU-scale study</small>' in section
     assert "+5.00 points" in section and "1.00 to 9.00" in section
     assert "&lt;none&gt;" in section and "alpha 1 for 8" in section
     assert '<section id="claims"' not in rendered(minimal())

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Protocol
 
 log = logging.getLogger("iunet.training")
-show_progress_bar = False  # set where a person watches one job in a terminal
-
-
-class Listener(Protocol):
-    """Who wants to hear of trainings."""
-
-    def training_begins(self, name: str, epochs: int) -> None: ...
-
-    def epoch_ends(self) -> None: ...
-
-
-listener: Listener | None = None  # set by the classifier, for scikit-learn's callbacks
+show_progress_bar = False  # set by the classifier, where a person watches
 
 
 class Progress:
@@ -31,8 +19,6 @@ class Progress:
             from tqdm import tqdm
 
             self.bar = tqdm(total=epochs * steps, initial=start * steps, unit="step", desc=run)
-        if listener is not None:
-            listener.training_begins(run, epochs)
 
     def __enter__(self) -> Progress:
         return self
@@ -47,8 +33,6 @@ class Progress:
 
     def epoch(self, entry: dict[str, float], total_s: float, epoch_s: float) -> None:
         """`entry` is the epoch's line of the history; the seconds are of all epochs and of this."""
-        if listener is not None:
-            listener.epoch_ends()
         if self.quiet:
             return
         epoch = int(entry["epoch"])
