@@ -70,6 +70,7 @@ def asked_runs(bench: Benchmark, request: Request) -> list[AskedRun]:
     supernets, masks, times = set(request.supernets), set(request.masks), set(request.times)
     found = []
     for cell in dict.fromkeys(request.cells):
+        impossible = bench.impossible(cell)
         for seed in bench.seeds:
             evaluations = bench.evaluations(cell, seed)
             if cell in supernets and cell.method.cuts:
@@ -78,7 +79,7 @@ def asked_runs(bench: Benchmark, request: Request) -> list[AskedRun]:
                 files = {"evaluation": evaluation, **_choice(bench, cell, name)}
                 files |= _mask(bench, cell, seed, name) if cell in masks else {}
                 files |= _trained(bench, cell, seed, name) if cell in times else {}
-                found.append(_asked_run(bench, cell, seed, name, files))
+                found.append(_asked_run(bench, cell, seed, name, files, impossible))
     return found
 
 
@@ -92,13 +93,21 @@ def files(bench: Benchmark, request: Request) -> list[str]:
 
 def request_digest(bench: Benchmark, request: Request) -> str:
     """A fingerprint of what is asked for, and of what is missing."""
-    runs = [[*run.key, run.missing] for run in asked_runs(bench, request)]
-    parts = (request.masks, request.times, request.trials)
-    extras = [[[cell.dataset, cell.method.name] for cell in part] for part in parts]
+    cells = [[*_plain(cell), bench.impossible(cell)] for cell in request.cells]
+    parts = (request.supernets, request.masks, request.times, request.trials)
+    extras = [[_plain(cell)[:3] for cell in part] for part in parts]
+    gone = asked_runs(bench, request) if bench.config["partial"] else []
     splits = split_reports(bench, request.dataset_names())
     return digest(
-        runs, extras, request.artifacts, [[n, n in splits] for n in request.dataset_names()]
+        [bench.seeds, cells, extras, request.artifacts],
+        [[*run.key] for run in gone if run.missing],
+        [[name, name in splits] for name in request.dataset_names()],
     )
+
+
+def _plain(cell: Cell) -> list:
+    method = cell.method
+    return [cell.dataset, method.network, method.name, [*method.supernets], [*method.cuts]]
 
 
 def split_reports(bench: Benchmark, datasets: list[str]) -> dict[str, str]:
@@ -131,13 +140,18 @@ def _supernet_evaluations(bench: Benchmark, cell: Cell, seed: int) -> dict[str, 
 
 
 def _asked_run(
-    bench: Benchmark, cell: Cell, seed: int, name: str, files: dict[str, str]
+    bench: Benchmark,
+    cell: Cell,
+    seed: int,
+    name: str,
+    files: dict[str, str],
+    impossible: str | None,
 ) -> AskedRun:
     method = cell.method
     supernet, _, cut = name.partition("/")
     unpruned = bool(method.cuts) and not cut
     there = {kind: path for kind, path in files.items() if bench.exists(path)}
-    missing = bench.impossible(cell) or (None if "evaluation" in there else NOT_FINISHED)
+    missing = impossible or (None if "evaluation" in there else NOT_FINISHED)
     return AskedRun(
         cell.dataset,
         method.network,

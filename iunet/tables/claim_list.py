@@ -55,12 +55,12 @@ class Claim:
 
     def _one_by_one(self, compared: Compared, datasets: list[str]) -> str:
         """Of few data sets an interval says little: each with that of its seeds."""
-        said = []
+        texts = []
         for name in datasets:
             found = effect({name: compared.ours[name]}, {name: compared.theirs[name]})
             interval = "" if found.low is None else f" [{found.low:+.2f}, {found.high:+.2f}]"
-            said.append(f"{name} {found.mean:+.2f}{interval}")
-        return f"over seeds alone: {', '.join(said)}"
+            texts.append(f"{name} {found.mean:+.2f}{interval}")
+        return f"over seeds alone: {', '.join(texts)}"
 
 
 CLAIMS = (

@@ -204,35 +204,35 @@ def _line(claim: Claim, found: Finding, facts: dict[str, Any], context: Context)
 
 def remarks(claim: Claim, found: Finding, facts: dict[str, Any], context: Context) -> list[str]:
     """What a reader has to know to weigh the verdict."""
-    said = list(found.remarks)
+    texts = list(found.remarks)
     effect = found.effect
     if effect is None or not effect.datasets:
-        return said
+        return texts
     if len(effect.datasets) < FEW:
         over_seeds = len(effect.datasets) == 1 and effect.low is not None
-        said.insert(0, f"about {_these(effect)} only" + ", interval over seeds" * over_seeds)
+        texts.insert(0, f"about {_these(effect)} only" + ", interval over seeds" * over_seeds)
     if effect.low is None and claim.smallest is not None and found.verdict != NOT_RUN:
-        said.append("one data set and one seed: no interval")
+        texts.append("one data set and one seed: no interval")
     if claim.equality and found.verdict == NOT_REPRODUCED:
-        said.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")
+        texts.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")
     if claim.key == "level_mlp_c" and facts.get("unequal"):
-        said.append(facts["unequal"])
+        texts.append(facts["unequal"])
     kinds = {facts["kinds"][name] for name in effect.datasets}
     if len(kinds) > 1:
-        said.append("tables and images together")
+        texts.append("tables and images together")
     stand_ins = [n for n in effect.datasets if n in context.stand_ins.values()]
     subsets = [n for n in effect.datasets if n in context.subsets]
     kinds |= {"tuning"} if claim.tuned else set()
     smaller = [kind for kind in SCALED if kind in kinds & facts["scaled_down"].keys()]
     if "vision" in kinds and ("vision" in smaller or stand_ins or subsets):
-        said.insert(0, CPU_SCALE)
+        texts.insert(0, CPU_SCALE)
     if stand_ins:
-        said.append(f"stand-ins: {', '.join(stand_ins)}")
+        texts.append(f"stand-ins: {', '.join(stand_ins)}")
     if subsets:
-        said.append(f"subsets: {', '.join(subsets)}")
+        texts.append(f"subsets: {', '.join(subsets)}")
     if smaller:
-        said.append(f"less than in the paper: {', '.join(SCALED[kind] for kind in smaller)}")
-    return said
+        texts.append(f"less than in the paper: {', '.join(SCALED[kind] for kind in smaller)}")
+    return texts
 
 
 def _these(effect: Effect) -> str:

@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass
 class Compared:
-    """Both sides of a claim, and what is to be said of their runs."""
+    """Both sides of a claim, and remarks on their runs."""
 
     ours: Sample
     theirs: Sample
@@ -149,15 +149,15 @@ def _by_seed(part: pd.DataFrame, column: str, on: tuple[str, ...]) -> dict[int, 
 
 def _remarks(parts: list[pd.DataFrame]) -> list[str]:
     """Runs that are missing, failed or cut off, of either side."""
-    said: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for part in parts:
         for column in ("missing", "failed"):
             for reason, rows in part.groupby(column) if len(part) else ():
-                said[f"{', '.join(in_order(rows['dataset']))}: {reason}"] = None
+                texts[f"{', '.join(in_order(rows['dataset']))}: {reason}"] = None
         if "disconnected" in part and (cut_off := int(part["disconnected"].eq(True).sum())):
             name = method_label(part["method"].iloc[0])
-            said[f"{cut_off} of {len(part)} masks of {name} are disconnected"] = None
-    return list(said)
+            texts[f"{cut_off} of {len(part)} masks of {name} are disconnected"] = None
+    return list(texts)
 
 
 def scores(

@@ -129,7 +129,7 @@ def _cells(
 def _labels(rows: pd.DataFrame) -> Cell:
     """How many labels a network predicts: the same beside either metric."""
     cell = cell_of(rows, dict.fromkeys(METRICS, "distinct_labels"))
-    cell.notes = []  # said in the cell beside it
+    cell.notes = []  # they stand in the cell beside it
     for value in cell.values.values():
         counts = rows["distinct_labels"].dropna().astype(int)
         low, high = counts.min(), counts.max()

@@ -12,7 +12,7 @@ from typing import Any
 
 from iunet.artifacts import write_json
 
-VALUE = "value"  # the one metric of tables whose cells are not scores
+VALUE = "value"  # the one metric of tables of other numbers than scores
 PAPER_SEEDS = 3
 PAPER_ROUNDING = 0.0005  # the paper's scores have three decimals
 

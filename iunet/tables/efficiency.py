@@ -102,7 +102,7 @@ def _cells(part: pd.DataFrame, measured: dict[str, Any]) -> dict[str, Cell]:
     gone = cells["score"].missing
     for column in COUNTS:
         cells[column] = cell_of(part, {VALUE: column})
-        cells[column].notes = []  # said beside the score
+        cells[column].notes = []  # they stand beside the score
         value = cells[column].values.get(VALUE)
         if value:
             value.std = None  # counts, not scores: their spread is that of the masks

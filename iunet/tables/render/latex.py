@@ -20,7 +20,7 @@ SPECIAL = {
     "|": r"\textbar{}",
     "[": "{[}",  # at the start of a row it would be an option of the line end before it
     "]": "{]}",
-    "*": "{*}",  # likewise
+    "*": "{*}",  # at the start of a row, too
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
     "±": r"$\pm$",
