@@ -33,9 +33,15 @@ def is_config_file(word: str) -> bool:
     return word.endswith((".yaml", ".yml"))  # .json is more often a result here
 
 
+def is_one_of(*choices: str) -> Callable[[str], bool]:
+    return lambda word: word in choices
+
+
 VALUES: dict[str, Callable[[str], bool]] = {
     **dict.fromkeys(ASSIGNMENTS, is_assignment),
     **dict.fromkeys(CONFIG_FILES, is_config_file),
+    **dict.fromkeys(("-q", "--quiet"), is_one_of("all", "host", "progress", "reason", "rules")),
+    "--rerun-triggers": is_one_of("code", "input", "mtime", "params", "software-env"),
 }
 
 

@@ -20,6 +20,8 @@ from iunet.cli import ASSIGNMENTS, CONFIG_FILES, config_files, folder_of, target
         ("-n t.csv --forcerun rule1 rule2", "-n t.csv --forcerun rule1 rule2"),
         ("--config 'data={mirror: x}'", "--config 'data={mirror: x}'"),
         ("--configfile a.yaml b/report.json", "b/report.json --configfile a.yaml"),
+        ("-n -q results/x.csv", "results/x.csv -n -q"),
+        ("--rerun-triggers mtime params t.csv -n", "t.csv --rerun-triggers mtime params -n"),
         ("--until t.csv", "--until t.csv"),  # values that are targets stay
         ("", ""),
     ],
