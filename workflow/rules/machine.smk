@@ -35,8 +35,13 @@ def learner_threads(wildcards):
 
 
 def check_before_start():
-    """What would fail in every job. A dry run does not ask."""
+    """What would fail in every job, or surprise. A dry run does not ask."""
     with user_errors():
         refuse_unwritable([f"{config['results']}/any"])
     if warning := unusable_gpu_warning(config):
         logger.warning(warning)
+    if "code" in map(str, workflow.rerun_triggers):
+        logger.warning(
+            "Snakemake's rerun trigger `code` is on: it compares the times of scripts, so a new "
+            "checkout repeats every job. profiles/default leaves it out (docs/reruns.md)."
+        )
