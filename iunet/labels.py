@@ -128,3 +128,17 @@ def letters(index: int) -> str:
     """a … z, aa, ab …: the marks of footnotes."""
     first, last = divmod(index, 26)
     return (letters(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]
+
+
+def duration(seconds: float) -> str:
+    """In words: 40 s, 4 min, 3 h 20 min, 2 days 3 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} days {hours} h" if hours else f"{days} days"

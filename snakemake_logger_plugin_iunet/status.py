@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from iunet.labels import duration
+
 STAGES = {  # in the order of the data; a rule of no stage stands for itself
     "download": ("download_table", "download_images"),
     "split": ("split_table", "split_images"),
@@ -160,17 +162,3 @@ def full_disk(path: str) -> str:
         f": the disk of {folder}/ is full ({free:,} bytes free). Make room, or set `results` in "
         "the config to a folder on a larger disk, and run the same command again"
     )
-
-
-def duration(seconds: float) -> str:
-    """In words: 40 s, 4 min, 3 h 20 min, 2 days 3 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} days {hours} h" if hours else f"{days} days"

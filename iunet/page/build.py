@@ -23,7 +23,7 @@ from PIL import Image
 
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
-from iunet.labels import METRIC_LABELS, SCORES
+from iunet.labels import METRIC_LABELS, SCORES, duration
 from iunet.page.decisions import read_decisions
 from iunet.page.facts import RunFacts, collect_facts
 from iunet.page.notice import notice
@@ -350,11 +350,3 @@ def job_totals(jobs: dict[str, dict[str, float]]) -> dict[str, Any] | None:
         "time": duration(seconds),
         "stages": [(name, int(s["jobs"]), duration(s["seconds"])) for name, s in jobs.items()],
     }
-
-
-def duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

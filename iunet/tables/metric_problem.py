@@ -20,11 +20,10 @@ from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import text_cell
 from iunet.tables.context import Context
-from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.document import PAPER_SEEDS, Column, Row, TableDocument
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
 TITLE = "The metric of the paper's table 7"
-PAPER_SEEDS = 3
 HALF = 0.0005 + 1e-9  # the paper gives 3 decimals
 COLUMNS = {
     "paper": "Paper",

@@ -20,7 +20,6 @@ from iunet.page.build import (
     Figure,
     Page,
     agreement_rows,
-    duration,
     render_page,
     write_page,
 )
@@ -256,7 +255,6 @@ def test_numbers_as_text():
     assert number_text(-0.0001, 3, sign=True) == "0.000"
     assert number_text(-1.25, 2, sign=True) == "−1.25"
     assert [letters(i) for i in (0, 25, 26, 27)] == ["a", "z", "aa", "ab"]
-    assert [duration(s) for s in (2.04, 61, 3725)] == ["2.0 s", "1 min 01 s", "1 h 02 min"]
 
 
 def test_one_seed_shows_no_standard_deviation_and_ties_are_all_bold():

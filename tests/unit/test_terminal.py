@@ -14,8 +14,9 @@ from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLog
 
 from iunet.cli import with_logger
 from iunet.errors import SHOWS_FAILURES
+from iunet.labels import duration
 from snakemake_logger_plugin_iunet import LogHandler
-from snakemake_logger_plugin_iunet.status import NAMES_ONLY, STAGES, Status, duration
+from snakemake_logger_plugin_iunet.status import NAMES_ONLY, STAGES, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 
