@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from configs import benchmark, merged
 from conftest import NOTHING, TEST_CONFIG, read_csv
 
 from iunet import cost
@@ -145,79 +146,27 @@ def test_a_method_is_added_by_a_row_and_shares_what_exists(finished):
     assert f"{folder}/ratio8/mask.safetensors" in plan.outputs
 
 
-# ---- scripts by hand
-
-
-def test_a_script_runs_by_hand(finished_copy):
-    """As under a debugger: the same inputs, the same bytes."""
-    split = finished_copy.path / "results" / "test" / "splits" / "wine"
-    before = {path.name: path.read_bytes() for path in split.iterdir()}
-    for path in split.iterdir():
-        path.unlink()
-    script = ROOT / "workflow" / "scripts" / "split_table.py"
-    result = subprocess.run(
-        [sys.executable, script, "dataset=wine", *TEST_CONFIG],
-        cwd=finished_copy.path,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "wine: train 106, valid 36, test 36" in result.stderr
-    assert before == {path.name: path.read_bytes() for path in split.iterdir()}
-
-
-def test_a_progress_bar_in_a_terminal(finished_copy):
-    wildcards = ["dataset=wine", "network=mlp_tab", "supernet=kappa1-sup-epochs3", "seed=0"]
-    script = ROOT / "workflow" / "scripts" / "supernet.py"
-    # A pipe that says it is a terminal: a real one may lose what is unread at its close.
-    as_if_watched = (
-        "import runpy, sys; sys.stderr.isatty = lambda: True; sys.argv = sys.argv[1:]; "
-        "sys.path.insert(0, sys.argv[0].rpartition('/')[0]); runpy.run_path(sys.argv[0])"
-    )
-    command = [sys.executable, "-c", as_if_watched, script, *wildcards, *TEST_CONFIG]
-    process = subprocess.run(command, cwd=finished_copy.path, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    assert "step/s" in process.stderr and "valid " in process.stderr
-    logs = finished_copy.path / "results/test/logs/runs/wine/mlp_tab"
-    assert "epoch 3/3" in (logs / "kappa1-sup-epochs3/seed0/supernet.log").read_text()
-
-
 # ---- the machine
 
 
-def test_the_plan_adds_up(finished_copy, monkeypatch):
-    """`make plan`: of everything, and of what remains."""
-    monkeypatch.chdir(finished_copy.path)
-
-    def rows(forced: bool) -> dict[str, list[str]]:
-        overlays = [finished_copy.path / "config" / "test.yaml"]
-        report = cost.report(cost.load_workflow(overlays, [], forced, {}))
-        lines = (line.split() for line in report.splitlines())
-        return {line[0]: line[1:] for line in lines if line[-1:] == ["GB"]}
-
-    plan = rows(forced=True)
-    jobs = {name: int(row[0]) for name, row in plan.items()}
-    rules = [name for name in jobs if name in ("supernet", "finetune", "evaluate", "split_table")]
-    assert len(rules) == 4 and jobs["total"] > sum(jobs[name] for name in rules)
-    assert jobs["tables.table7"] <= jobs["total"]
-    assert int(plan["total"][1]) < jobs["total"] / 2  # grouped
-    assert int(plan["choose"][1]) == 0  # local
-    (finished_copy.path / "results/test/report/index.html").unlink()
-    remaining = rows(forced=False)
-    assert remaining["page"][0] == remaining["total"][0] == "1"
-    assert remaining["tables.table7"][0] == "0"
+def test_the_cost_of_what_remains(finished, monkeypatch):
+    monkeypatch.chdir(finished.path)
+    bench = benchmark(merged("test"))
+    assert not cost.Estimate(bench, remaining=True).everything()
+    lines = cost.report(cost.Estimate(bench)).splitlines()
+    jobs = {line.split()[0]: int(line.split()[1]) for line in lines if line.endswith("GB")}
+    assert 0 < jobs["table7"] < jobs["total"] and jobs["page"] == 1
 
 
 def test_too_few_cores_are_an_error(finished_copy):
     target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
     change = ("--config", 'train={"threads": 3}')
     output = finished_copy.fail(target, *TEST_CONFIG, *change, "--forcerun", "supernet")
-    assert "'train.threads' is 3, but there are 2 cores" in output
+    assert "'train.threads' is 3, but this job was given 2" in output
 
 
 def test_jobs_run_without_a_network(finished, finished_copy):
-    """In a network namespace that has nothing at all; and in the ordinary way, where the shared run
-    had a fork server: the weights are equal bit by bit."""
+    """In a network namespace that has nothing at all, with the same weights bit by bit."""
     if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
         pytest.skip("this machine allows no network namespaces (unshare -rn)")
     target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
@@ -233,9 +182,9 @@ def test_jobs_run_without_a_network(finished, finished_copy):
     assert result.returncode == 0, result.stderr[-2000:]
     assert "3 jobs: split 1, supernet 2" in result.stderr  # with the initial weights
     weights = Path(target).with_name("supernet.safetensors")
-    forked, ordinary = (read_arrays(folder.path / weights) for folder in (finished, finished_copy))
-    assert {name: array.tobytes() for name, array in forked.items()} == {
-        name: array.tobytes() for name, array in ordinary.items()
+    before, after = (read_arrays(folder.path / weights) for folder in (finished, finished_copy))
+    assert {name: array.tobytes() for name, array in before.items()} == {
+        name: array.tobytes() for name, array in after.items()
     }
 
 
