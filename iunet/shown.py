@@ -15,6 +15,7 @@ from iunet.results.request import every_run, files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Lineage, Stage, made_from
+from iunet.runs.stages import STAGES
 from iunet.runs.validate import shown_on_page
 from iunet.tables.catalog import table_digest, table_module, table_names, table_request
 
@@ -92,4 +93,4 @@ class Shown:
 
 def whole_lineage(shown: Shown) -> Lineage:
     """The lineage of every job of the workflow."""
-    return Lineage(shown.bench, SCRIPTS, shown.stages())
+    return Lineage(shown.bench, SCRIPTS, STAGES | shown.stages())

@@ -11,7 +11,9 @@ from planning import plan
 
 from iunet.runs import lineage as lineage_module
 from iunet.runs import paths
-from iunet.runs.lineage import STAGES, Lineage
+from iunet.runs import stages as stages_module
+from iunet.runs.lineage import Lineage
+from iunet.runs.stages import STAGES
 from iunet.runs.versions import closure, imports_of, is_plumbing
 
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -114,7 +116,7 @@ def with_changes(config: dict, changes: dict) -> dict:
 def described(**changes) -> dict[tuple, lineage_module.Job]:
     """Every job of runs that config/test.yaml has, with these changes ("train.threads": 2)."""
     bench = benchmark(with_changes(merged("test"), changes))
-    lineage = Lineage(bench, SCRIPTS)
+    lineage = Lineage(bench, SCRIPTS, STAGES)
     files = [path for cell in bench.cells for path in bench.results_of(cell)]
     place = {"dataset": "wine", "network": "mlp_tab"}
     files.append(bench.path(paths.LATENCY, **place, method="iunet"))
@@ -148,8 +150,12 @@ def edit(monkeypatch, module: str) -> dict:
             f"{line}*" if line.split(" ")[0] == module else line for line in function(*names)
         ]
 
-    for name in ("code_lines", "script_code"):
-        monkeypatch.setattr(lineage_module, name, marked(getattr(lineage_module, name)))
+    for place, name in (
+        (lineage_module, "script_code"),
+        (lineage_module, "code_lines"),
+        (stages_module, "code_lines"),
+    ):
+        monkeypatch.setattr(place, name, marked(getattr(place, name)))
     return described()
 
 
@@ -210,7 +216,7 @@ def test_a_changed_key_repeats_what_depends_on_it(before, key, value, rules):
 
 def test_the_mask_of_another_seed_depends_on_the_list_of_seeds():
     def state(seeds: list[int], cut: str) -> str:
-        lineage = Lineage(benchmark(merged("test", seeds=seeds)), SCRIPTS)
+        lineage = Lineage(benchmark(merged("test", seeds=seeds)), SCRIPTS, STAGES)
         place = {"dataset": "wine", "network": "mlp_tab", "supernet": "kappa1-sup", "seed": "0"}
         return lineage.job("prune", **place, cut=cut).state
 
@@ -224,7 +230,7 @@ def test_the_content_of_a_file_of_ones_own_counts(tmp_path, monkeypatch):
     def ident(text: str) -> str:
         Path("own.csv").write_text(text)
         bench = benchmark(merged("test", own="own.csv", target="label"))
-        return Lineage(bench, SCRIPTS).job("split_table", dataset="own").id
+        return Lineage(bench, SCRIPTS, STAGES).job("split_table", dataset="own").id
 
     assert ident("a,label\n1,x\n") != ident("a,label\n2,x\n")
 

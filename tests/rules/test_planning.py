@@ -58,20 +58,14 @@ def test_a_table_asks_for_what_it_needs_and_nothing_else(folder):
     assert not {"split_images", "figure", "page", "evaluate_supernet", "latency"} & set(counts)
 
 
-def test_the_papers_config_plans(folder):
-    """Everything: 40 tables, 3 image sets, 3 seeds."""
-    counts = folder.plan_with(()).counts
+def test_the_papers_config():
+    """Everything: 40 tables, 3 image sets, 3 seeds (by the lineage, which plans as Snakemake)."""
+    counts = Counter(job.identity["rule"] for job in Estimate(benchmark(merged())).everything())
     assert (counts["split_table"], counts["split_images"], counts["page"]) == (40, 3, 1)
     assert (counts["table"], counts["figure"]) == (len(TABLES), 5 + 40)
     assert (counts["tune"], counts["refit"], counts["evaluate_tuned"]) == (120, 360, 360)
     assert counts["finetune"] == counts["evaluate"] >= counts["prune"]
     assert counts["train_dense"] == counts["evaluate_dense"] == 3 * (40 + 3 * 3 + 6)
-
-
-def test_the_demo_plans_few_jobs(folder):
-    counts = folder.plan_with(("config/demo.yaml",)).counts
-    assert 0 < counts["total"] <= 380
-    assert {"table", "figure", "page"} <= set(counts)
 
 
 def test_demo_and_paper_have_separate_roots():
@@ -325,13 +319,7 @@ def test_the_cost_is_counted_for_the_jobs_of_the_plan(folder):
             estimate = Estimate(benchmark(merged(overlay)))
         counted = Counter(job.identity["rule"] for job in estimate.everything())
         assert counted == {r: n for r, n in planned.items() if r not in ("all", "total")}
-
-
-def test_cuda_without_a_gpu_is_one_paragraph(workdir):
-    workdir.overlay("cuda.yaml", {"device": "cuda"})
-    output = workdir.fail(SUPERNET, *TEST_CONFIG, "cuda.yaml")
-    assert "The config key 'device' is 'cuda', but this machine has no NVIDIA GPU" in output
-    assert "Traceback" not in output
+        assert counted.total() <= 190  # what the demo's three minutes allow
 
 
 @pytest.mark.parametrize(
