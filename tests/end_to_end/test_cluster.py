@@ -161,10 +161,14 @@ def test_jobs_that_meet_their_limit_go_on_until_they_are_done(slurm, tmp_path):
     assert_equal_results(remote, local)
 
 
-def test_a_partition_that_does_not_exist(slurm, tmp_path):
-    workdir = make_workdir(tmp_path / "work")
-    output = workdir.fail(*TARGETS, *SLURM, *OPTIONS, "--default-resources", "slurm_partition=gpus")
-    assert "There is no Slurm partition 'gpus'" in output
-    assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in output
-    assert "Traceback" not in output
-    assert not (workdir.path / "results" / "test" / "data").exists()  # nothing was started
+def test_a_profile_with_a_partition_that_does_not_exist(slurm, tmp_path):
+    def check() -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "iunet.machine.cluster", tmp_path]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    profile = tmp_path / "config.yaml"
+    profile.write_text("default-resources: {slurm_partition: gpus}")
+    assert "no Slurm partition 'gpus'" in check().stderr
+    assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in check().stderr
+    profile.write_text("default-resources: {slurm_partition: gpu}")
+    assert check().returncode == 0
