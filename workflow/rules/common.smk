@@ -71,3 +71,50 @@ wildcard_constraints:
     seed=r"[0-9]+",
     table=any_of(SHOWN.tables),
     figure=any_of(SHOWN.figures),
+
+
+# ---- outputs and inputs of single rules
+
+
+def split_files():
+    """What every split leaves behind."""
+    return {
+        "train": paths.TRAIN,
+        "valid": paths.VALID,
+        "test": paths.TEST,
+        "indices": paths.INDICES,
+        "preprocessing": paths.PREPROCESSING,
+        "split": paths.SPLIT_REPORT,
+    }
+
+
+def table_files():
+    """A table in all its forms."""
+    shown = report(
+        f"{paths.TABLE}.html",
+        caption="../../reports/captions/table.rst",
+        category="Tables",
+        labels={"table": "{table}"},
+    )
+    forms = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
+    return {form: f"{paths.TABLE}.{ending}" for form, ending in forms.items()} | {"html": shown}
+
+
+def experiment_files(wildcards):
+    """The tables and pictures of the config's experiments, and nothing else."""
+    names = list(config["experiments"])
+    if not names:
+        raise WorkflowError(
+            "The config has no experiments: name one under 'experiments', as docs/runs.md shows."
+        )
+    tables = expand(f"{paths.TABLE}.csv", table=names)
+    return tables + expand(f"{paths.FIGURE}.png", figure=names)
+
+
+def config_name():
+    """The config files, the default first; paths as a reader of the page can follow them."""
+    files = dict.fromkeys(Path(path).absolute() for path in reversed(workflow.configfiles))
+    roots = (Path.cwd(), PROJECT)
+    return ", ".join(
+        str(next((p.relative_to(r) for r in roots if r in p.parents), p)) for p in files
+    )

@@ -4,18 +4,6 @@
 # alone decides whether a split is out of date: downloading the same data again repeats nothing.
 
 
-def split_files():
-    """What every split leaves behind."""
-    return {
-        "train": paths.TRAIN,
-        "valid": paths.VALID,
-        "test": paths.TEST,
-        "indices": paths.INDICES,
-        "preprocessing": paths.PREPROCESSING,
-        "split": paths.SPLIT_REPORT,
-    }
-
-
 rule split_table:
     input:
         description=paths.DATA_REPORT,
