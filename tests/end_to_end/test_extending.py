@@ -23,9 +23,10 @@ import json, sys
 sys.path.insert(0, sys.argv[1] + "/tests/helpers")
 from configs import benchmark, merged
 from iunet.runs.lineage import Lineage
+from iunet.runs.stages import STAGES
 from pathlib import Path
 bench = benchmark(merged("test"))
-lineage = Lineage(bench, Path("workflow/scripts"))
+lineage = Lineage(bench, Path("workflow/scripts"), STAGES)
 files = [path for cell in bench.cells for path in bench.results_of(cell)]
 print(json.dumps({path: lineage.maker(path).state for path in files}))
 """

@@ -36,6 +36,7 @@ from iunet.runs.names import (
     variant_text,
 )
 from iunet.runs.settings import finetune_defaults, network_settings, supernet_defaults
+from iunet.runs.stages import STAGES
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.supernet import SupernetSettings
 
@@ -265,7 +266,7 @@ def test_finetune_defaults_by_kind():
 def every_parameter() -> dict[str, Any]:
     """The parameters of all jobs behind the results of config/test.yaml."""
     bench = benchmark(merged("test"))
-    lineage = Lineage(bench, ROOT / "workflow" / "scripts")
+    lineage = Lineage(bench, ROOT / "workflow" / "scripts", STAGES)
     jobs = lineage.makers(path for cell in bench.cells for path in bench.results_of(cell))
     found, todo = {}, list(jobs)
     while todo:
