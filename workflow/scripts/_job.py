@@ -114,12 +114,16 @@ def torch_device(snakemake: Any) -> Any:
     """
     device = _device(snakemake)
     if device == "cuda":
-        os.environ[PER_GPU] = str(snakemake.config["jobs_per_gpu"])
-        claim_gpu()
+        _claim_gpu(snakemake)
     from iunet.training.support.environment import set_up_torch
 
     train = snakemake.config["train"]
     return set_up_torch(device, train["threads"], snakemake.threads, train["tf32"])
+
+
+def _claim_gpu(snakemake: Any) -> None:
+    os.environ[PER_GPU] = str(snakemake.config["jobs_per_gpu"])
+    claim_gpu()
 
 
 def _device(snakemake: Any) -> str:
@@ -145,7 +149,7 @@ def machine(snakemake: Any) -> Any:
     )
     device = _device(snakemake)
     if device == "cuda":
-        claim_gpu()
+        _claim_gpu(snakemake)
         check_xgboost_gpu()
     return Machine(device, snakemake.threads)
 
