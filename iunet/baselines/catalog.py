@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iunet.machine.resources import Cost, Epochs, data_mb, finetune_cost
-from iunet.machine.speeds import SPEEDS
+from iunet.machine.resources import SPEEDS, Cost, Epochs, training_cost
 from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import network_entry
 from iunet.training.schedule import schedule_of
@@ -47,7 +46,7 @@ def _xgb(settings: dict[str, Any], data: Data, device: str) -> Cost:
     seconds = 1 + trees * data.n_inputs * (XGB_ROWS + data.n_train) * speed.tree_s
     if settings["trial_minutes"] is not None:
         seconds = min(seconds, 60 * settings["trial_minutes"])
-    return Cost(seconds, speed.base_mb + 6 * data_mb(data))
+    return Cost(seconds, speed.base_mb + 6 * data.mb)
 
 
 def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
@@ -59,14 +58,14 @@ def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
         seconds = 10 + data.n_train * data.n_inputs * 3e-5
     if settings["trial_minutes"] is not None:
         seconds = min(seconds, 60 * settings["trial_minutes"])
-    return Cost(seconds, SPEEDS[device].base_mb + 6 * data_mb(data))
+    return Cost(seconds, SPEEDS[device].base_mb + 6 * data.mb)
 
 
 def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:
     """As a fine-tuning of a network of nine layers of its width."""
     size = network_entry("mlp_tab").size({"width": settings["width"], "depth": 9}, data)
     epochs = Epochs(schedule_of(settings).epochs, 128, settings["cycles"])
-    return finetune_cost(data, size, epochs, OBJECTIVES["sup"], device)
+    return training_cost(data, size, epochs, OBJECTIVES["sup"], device)
 
 
 LEARNERS = {

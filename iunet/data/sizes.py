@@ -32,9 +32,9 @@ class Data:
         return self.n_train + self.n_valid + self.n_test
 
     @property
-    def bytes_per_row(self) -> int:
+    def mb(self) -> float:
         """On the device: images as uint8, tables as float32."""
-        return self.n_inputs if self.side else 4 * self.n_inputs
+        return self.n_rows * self.n_inputs * (1 if self.side else 4) / 1e6
 
 
 TYPICAL = {  # sets of which nothing is known yet: (kind, whether their source has small ones)
@@ -45,6 +45,7 @@ TYPICAL = {  # sets of which nothing is known yet: (kind, whether their source h
 }
 MIRROR_COUNTS = ("n_train", "n_test", "n_rows")  # columns that an index may have
 INPUTS_PER_FEATURE = 3  # one-hot expansion, over the paper's tables
+_mirror_rows = functools.cache(mirror_index)
 
 
 @functools.cache
@@ -55,8 +56,9 @@ def data_size(dataset: Dataset, results: str, mirror: str | None = None) -> Data
         return size
     source = SOURCES[dataset.source]
     known = _paper_sizes().get(dataset.name, TYPICAL[dataset.kind, source.small])
-    row = _mirror_rows(mirror).get(dataset.name) if source.online else None
-    return known if row is None else _as_in_mirror(known, row)
+    if mirror is None or not source.online or dataset.name not in _mirror_rows(mirror):
+        return known
+    return _as_in_mirror(known, _mirror_rows(mirror)[dataset.name])
 
 
 def _split_size(split: Path) -> Data | None:
@@ -73,23 +75,18 @@ def _split_size(split: Path) -> Data | None:
     return Data(*numbers) if usable else None
 
 
-@functools.cache
-def _mirror_rows(mirror: str | None) -> dict[str, dict[str, str]]:
-    return {} if mirror is None else mirror_index(mirror)
-
-
 def _as_in_mirror(known: Data, row: dict[str, str]) -> Data:
     """With the rows of a mirror's index, split in the same proportions; without, as known."""
     count = {name: int(row[name]) for name in MIRROR_COUNTS if (row.get(name) or "").isdigit()}
     if {"n_train", "n_test"} <= count.keys():
-        fitted = count["n_train"], known.n_train + known.n_valid
-        n_train = round(fitted[0] * known.n_train / fitted[1])
-        return replace(known, n_train=n_train, n_valid=fitted[0] - n_train, n_test=count["n_test"])
-    if "n_rows" in count:
-        parts = (known.n_train, known.n_valid, known.n_test)
-        n_train, n_valid, n_test = (round(count["n_rows"] * n / known.n_rows) for n in parts)
-        return replace(known, n_train=n_train, n_valid=n_valid, n_test=n_test)
-    return known
+        fitted, n_test = count["n_train"], count["n_test"]
+    elif "n_rows" in count:
+        n_test = round(count["n_rows"] * known.n_test / known.n_rows)
+        fitted = count["n_rows"] - n_test
+    else:
+        return known
+    n_train = round(fitted * known.n_train / (known.n_train + known.n_valid))
+    return replace(known, n_train=n_train, n_valid=fitted - n_train, n_test=n_test)
 
 
 @functools.cache

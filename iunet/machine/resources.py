@@ -15,8 +15,6 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
 A job asks for MARGIN times that and a few minutes, times its attempt (iunet/runs/costs.py): a job
 that was killed for time or memory comes back with twice as much, and training goes on from its
 checkpoint.
-
-The speeds are constants (iunet/machine/speeds.py).
 """
 
 from __future__ import annotations
@@ -24,8 +22,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from iunet.machine.speeds import SPEEDS, Speed
 
 if TYPE_CHECKING:
     from iunet.data.sizes import Data
@@ -38,49 +34,68 @@ MEMORY_MARGIN = 1.5
 MOST_MEMORY = 4  # times that of the first attempt
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
-# Stages that save what they have before their time is up and go on in the next job
-# (iunet/machine/time_limit.py). Their time need not grow with the attempt.
-RESUMED = ("supernet", "finetune", "train_dense", "tune")
 IMAGE_KERNELS = 60  # of the transforms of a batch of images
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
 
 @dataclass(frozen=True)
+class Speed:
+    """How fast one kind of device is; with a CPU per thread."""
+
+    start_s: float  # imports, reading, writing
+    launch_s: float  # of one kernel, however small
+    linear: float  # FLOP per second
+    conv: float
+    unit_s: float  # per hidden unit and sample, forward: BatchNorm, ReLU
+    augment_s: float  # per image
+    tree_s: float  # XGBoost: per tree, input and row
+    base_mb: float  # of the process on the host, before data
+
+
+# The CPU's are measured (an AMD EPYC, one thread, torch 2.13). **The GPU's are assumptions**, of a
+# card with about 20 TFLOPS in float32: none was at hand.
+SPEEDS = {
+    "cpu": Speed(5, 10e-6, 60e9, 25e9, 3e-9, 140e-6, 1.2e-8, 400),
+    "cuda": Speed(10, 8e-6, 10e12, 6e12, 2e-11, 2e-6, 1e-9, 3000),
+}
+
+
+@dataclass(frozen=True)
 class Cost:
-    """An estimate, without margins."""
+    """An estimate, and what a job asks for by it."""
 
     seconds: float
     mem_mb: float
 
-    def __add__(self, other: Cost) -> Cost:
-        """One after the other."""
-        return Cost(self.seconds + other.seconds, max(self.mem_mb, other.mem_mb))
+    def asked_mem_mb(self, attempt: int) -> int:
+        """Rounded up to 100, so that a scheduler sees few different sizes.
+
+        Where jobs may not go back into the queue, attempts only continue them: there may be many.
+        """
+        return min(attempt, MOST_MEMORY) * 100 * math.ceil(MEMORY_MARGIN * self.mem_mb / 100)
+
+    def asked_minutes(self) -> int:
+        """Of the first attempt."""
+        return MINUTES + math.ceil(MARGIN * self.seconds / 60)
 
 
-def asked_mem_mb(cost: Cost, attempt: int) -> int:
-    """Rounded up to 100, so that a scheduler sees few different sizes.
+@dataclass(frozen=True)
+class Epochs:
+    """How long a training takes, and how many networks it keeps."""
 
-    Where jobs may not go back into the queue, attempts only continue them: there may be many.
-    """
-    return min(attempt, MOST_MEMORY) * 100 * math.ceil(MEMORY_MARGIN * cost.mem_mb / 100)
-
-
-def asked_minutes(cost: Cost) -> int:
-    """Of the first attempt."""
-    return MINUTES + math.ceil(MARGIN * cost.seconds / 60)
-
-
-# ---- stages
+    epochs: int
+    batch_size: int
+    members: int = 0
 
 
 def download_cost(data: Data) -> Cost:
     """Reading, checking, writing (from a mirror 8 s and 0.3 GB for fashion-mnist); no network."""
-    return Cost(10 + data.n_rows * data.n_inputs / 2e6, 300 + 4 * data_mb(data))
+    return Cost(10 + data.n_rows * data.n_inputs / 2e6, 300 + 4 * data.mb)
 
 
 def split_cost(data: Data) -> Cost:
     """Measured: 13 s and 0.5 GB for fashion-mnist (70,000 × 784), 4 s and 0.3 GB for others."""
-    return Cost(5 + data.n_rows * data.n_inputs / 5e6, 300 + 4 * data_mb(data))
+    return Cost(5 + data.n_rows * data.n_inputs / 5e6, 300 + 4 * data.mb)
 
 
 def initial_cost(size: Size) -> Cost:
@@ -91,30 +106,21 @@ def prune_cost(size: Size) -> Cost:
     return Cost(1 + size.parameters / 30e6, 200 + 4 * _mb(size.parameters))
 
 
-def select_cost() -> Cost:
-    return Cost(1, 150)
-
-
-@dataclass(frozen=True)
-class Epochs:
-    """How long a training takes, and how many networks it keeps."""
-
-    epochs: int
-    batch_size: int
-    members: int = 1
-
-
-def supernet_cost(
+def training_cost(
     data: Data, size: Size, epochs: Epochs, objective: Objective, device: str
 ) -> Cost:
-    return _training(data, size, epochs, objective, 4, device)
-
-
-def finetune_cost(
-    data: Data, size: Size, epochs: Epochs, objective: Objective, device: str
-) -> Cost:
-    """`objective` is L_sup; AdamW keeps one array more than SGD."""
-    return _training(data, size, epochs, objective, 5 + epochs.members, device)
+    """A supernet, or a fine-tuning, of which `objective` is L_sup."""
+    speed, views, batch_size = SPEEDS[device], objective.views, epochs.batch_size
+    forward = _forward(size, speed)
+    augment = speed.augment_s if data.side and views > 1 else 0.0
+    steps = math.ceil(data.n_train / batch_size)
+    launches = steps * kernels(size.layers, objective, bool(data.side)) * speed.launch_s
+    computing = data.n_train * (3 * views * forward + augment)
+    # A GPU computes while the host starts the next kernels.
+    epoch = max(launches, computing) if device == "cuda" else launches + computing
+    seconds = speed.start_s + epochs.epochs * (epoch + data.n_valid * forward)
+    rows = 2 * max(3 * views * batch_size, EVALUATION_BATCH)
+    return Cost(seconds, _memory(data, size, 5 + epochs.members, rows, speed))
 
 
 def decoder_cost(data: Data, size: Size, epochs: Epochs, objective: Objective, device: str) -> Cost:
@@ -134,41 +140,7 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
     untrained = data.n_train + (1 + transforms) * data.n_test
     augmented = 2 * transforms * data.n_test * speed.augment_s if data.side else 0.0
     seconds = speed.start_s + (trained + untrained) * _forward(size, speed) + augmented
-    copies = 4 + members
-    activations = EVALUATION_BATCH * size.units * 4 / 1e6
-    memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations
-    return Cost(seconds, memory)
-
-
-# ---- groups
-
-
-SMALL_S, LARGE_S = 5 * 60, 60 * 60  # of a supernet with a fine-tuning; of a fine-tuning
-
-# size → rule → group; jobs of one group that depend on each other are submitted as one. Small: a
-# supernet and a fine-tuning take minutes, so all of a seed become one job; medium: a cut with its
-# evaluation is a job; large: every training is a job of its own.
-GROUPS = {
-    "small": dict.fromkeys(
-        ("initialise", "supernet", "prune", "finetune", "evaluate", "evaluate_supernet",
-         "train_dense", "evaluate_dense", "decoder"),
-        "small",
-    ),
-    "medium": {
-        "initialise": "initials",
-        "prune": "cuts",
-        "finetune": "cuts",
-        "evaluate": "cuts",
-        "train_dense": "dense",
-        "evaluate_dense": "dense",
-    },
-    "large": {"initialise": "initials", "prune": "cut", "finetune": "cut"},
-}  # fmt: skip
-SPLIT_GROUPS = {"split_table": "splits", "split_images": "splits"}
-TUNED_GROUPS = {"refit": "tuned", "evaluate_tuned": "tuned"}  # minutes; a study is a job by itself
-
-
-# ---- tuned baselines
+    return Cost(seconds, _memory(data, size, 4 + members, EVALUATION_BATCH, speed))
 
 
 def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> Cost:
@@ -186,33 +158,16 @@ def kernels(layers: int, objective: Objective, images: bool = False) -> int:
     return fixed + each * layers + transforms
 
 
-def _training(
-    data: Data, size: Size, epochs: Epochs, objective: Objective, copies: int, device: str
-) -> Cost:
-    speed, views, batch_size = SPEEDS[device], objective.views, epochs.batch_size
-    forward = _forward(size, speed)
-    augment = speed.augment_s if data.side and views > 1 else 0.0
-    steps = math.ceil(data.n_train / batch_size)
-    launches = steps * kernels(size.layers, objective, bool(data.side)) * speed.launch_s
-    computing = data.n_train * (3 * views * forward + augment)
-    # A GPU computes while the host starts the next kernels.
-    epoch = max(launches, computing) if device == "cuda" else launches + computing
-    seconds = speed.start_s + epochs.epochs * (epoch + data.n_valid * forward)
-    units = max(3 * views * batch_size, EVALUATION_BATCH) * size.units
-    activations = 2 * units * 4 / 1e6
-    memory = speed.base_mb + 2 * data_mb(data) + copies * _mb(size.parameters) + activations
-    return Cost(seconds, memory)
-
-
 def _forward(size: Size, speed: Speed) -> float:
     """Seconds of one sample."""
     linear, conv = size.linear_flops / speed.linear, size.conv_flops / speed.conv
     return linear + conv + size.units * speed.unit_s
 
 
-def _mb(parameters: int) -> float:
-    return 4 * parameters / 1e6
+def _memory(data: Data, size: Size, copies: int, rows: int, speed: Speed) -> float:
+    """Two copies of the data, some of the parameters, and the activations of so many rows."""
+    return speed.base_mb + 2 * data.mb + copies * _mb(size.parameters) + _mb(rows * size.units)
 
 
-def data_mb(data: Data) -> float:
-    return data.n_rows * data.bytes_per_row / 1e6
+def _mb(numbers: int) -> float:
+    return 4 * numbers / 1e6

@@ -1,13 +1,14 @@
-"""What each job of the workflow will need: the formulas of iunet/machine/resources.py, by stage."""
+"""What each job of the workflow will need: the formulas of iunet/machine/resources.py, by rule."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.data.sizes import data_size
+from iunet.data.sizes import Data, data_size
 from iunet.machine import resources
 from iunet.machine.device import device_of
 from iunet.machine.resources import Cost, Epochs
@@ -18,10 +19,40 @@ from iunet.runs.entries import Benchmark
 from iunet.runs.names import base_network
 
 SUPERVISED = OBJECTIVES["sup"]  # what fine-tunings minimise
-TOGETHER = 2  # parcels of a group that a profile may send as one (group-components)
 USES_DEVICE = (  # rules that compute on the config's device
     *("supernet", "finetune", "train_dense", "decoder", "tune", "refit"),
     *("evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"),
+)
+# Rules that save what they have before their time is up and go on in the next job
+# (iunet/machine/time_limit.py). Their time need not grow with the attempt.
+RESUMED = ("supernet", "finetune", "train_dense", "tune")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rules whose jobs are one submission where they depend on each other."""
+
+    name: str
+    rules: tuple[str, ...]
+    together: int  # such submissions that a profile makes one (group-components)
+    # A group that is cut off starts again as a whole, so only short trainings are grouped: these,
+    # one after the other, take no longer than so many seconds.
+    trainings: tuple[str, ...] = ()
+    within_s: float = math.inf
+
+
+CUT = ("prune", "finetune", "evaluate")
+DENSE = ("train_dense", "evaluate_dense")
+SMALL = ("initialise", "supernet", "decoder", "evaluate_supernet", *CUT, *DENSE)
+GROUPS = (  # a job is in the first that has its rule and fits (docs/cluster.md)
+    Group("splits", ("split_table",), 20),
+    Group("splits", ("split_images",), 20),
+    Group("small", SMALL, 2, ("supernet", "finetune"), 5 * 60),
+    Group("initials", ("initialise",), 20),
+    Group("cuts", CUT, 2, ("finetune",), 60 * 60),
+    Group("cut", ("prune", "finetune"), 1),
+    Group("dense", DENSE, 4, ("train_dense",), 60 * 60),
+    Group("tuned", ("refit", "evaluate_tuned"), 10),  # a study is a job by itself
 )
 
 
@@ -33,64 +64,51 @@ class Costs:
         names = {*self.config["networks"], *LEARNERS}
         self.devices = {name: device_of(self.config, name) for name in names}
         self._limit = self.config["cluster"]["max_minutes"]
-        self._groupings: dict[tuple[str, str | None], tuple[dict[str, str], float]] = {}
+        self._rooms: dict[tuple[Group, str, str | None], float] = {}
 
-    def of(self, stage: str, point: Any) -> Cost | None:
+    def of(self, rule: str, point: Any) -> Cost | None:
         """Of a job, by its rule and wildcards; None for jobs that need next to nothing."""
         if not hasattr(point, "dataset"):
             return None
-        data = self._data(point.dataset)
-        if stage.startswith("download"):
+        registered, config = self.bench.registry[point.dataset], self.config
+        data = data_size(registered, config["results"], config["data"]["mirror"])
+        if rule in ("download_table", "download_images"):
             return resources.download_cost(data)
-        if stage.startswith("split"):
+        if rule in ("split_table", "split_images"):
             return resources.split_cost(data)
-        if stage in ("choose", "study"):
-            return resources.select_cost()
+        if rule in ("choose", "study"):
+            return Cost(1, 150)
         if hasattr(point, "learner"):
-            return self._learner(stage, point, data)
-        size = self._network(point.network, data)
-        device = self.devices[base_network(point.network)]
-        if stage == "initialise":
+            return self._of_learner(rule, point, data)
+        return self._of_network(rule, point, data)
+
+    def _of_network(self, rule: str, point: Any, data: Data) -> Cost:
+        config, name = self.config, base_network(point.network)
+        options = settings.network_settings(config, point.network)["options"]
+        size, device = network_entry(name).size(options, data), self.devices[name]
+        if rule == "initialise":
             return resources.initial_cost(size)
-        if stage == "supernet":
-            chosen = settings.supernet_settings(self.config, point)
+        if rule == "prune":
+            return resources.prune_cost(size)
+        if rule == "supernet":
+            chosen = settings.supernet_settings(config, point)
             epochs = Epochs(chosen["epochs"], chosen["batch_size"])
             objective = objective_entry(chosen["objective"])
-            return resources.supernet_cost(data, size, epochs, objective, device)
-        if stage == "prune":
-            return resources.prune_cost(size)
-        if stage in ("finetune", "train_dense"):
-            epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
-            return resources.finetune_cost(data, size, epochs, SUPERVISED, device)
-        if stage == "decoder":
-            epochs = settings.epochs_of(settings.finetune_settings(self.config, point))
-            return resources.decoder_cost(data, size, epochs, SUPERVISED, device)
-        kind = settings.network_kind(point.network)
-        epochs = settings.epochs_of(settings.finetune_defaults(self.config, kind))
-        return resources.evaluate_cost(data, size, epochs.members, device)
+            return resources.training_cost(data, size, epochs, objective, device)
+        if rule in ("finetune", "train_dense", "decoder"):
+            epochs = settings.epochs_of(settings.finetune_settings(config, point))
+            cost = resources.decoder_cost if rule == "decoder" else resources.training_cost
+            return cost(data, size, epochs, SUPERVISED, device)
+        recipe = settings.finetune_defaults(config, network_entry(name).kind)
+        return resources.evaluate_cost(data, size, settings.epochs_of(recipe).members, device)
 
-    def gpus(self, stage: str, point: Any) -> int:
-        """1 for a job whose network or learner computes on a GPU, else 0."""
-        if stage not in USES_DEVICE:
-            return 0
-        name = getattr(point, "learner", None) or base_network(point.network)
-        return int(self.devices[name] == "cuda")
-
-    def _data(self, dataset: str) -> Any:
-        config = self.config
-        return data_size(self.bench.registry[dataset], config["results"], config["data"]["mirror"])
-
-    def _network(self, network: str, data: Any) -> Any:
-        options = settings.network_settings(self.config, network)["options"]
-        return network_entry(base_network(network)).size(options, data)
-
-    def _learner(self, stage: str, point: Any, data: Any) -> Cost:
+    def _of_learner(self, rule: str, point: Any, data: Data) -> Cost:
         """A tuned learner: a trial, or a worker's share of all trials."""
         section = self.config["tuning"][point.learner]
         trial = LEARNERS[point.learner].trial_cost(section, data, self.devices[point.learner])
-        if stage == "evaluate_tuned":
+        if rule == "evaluate_tuned":
             return Cost(15, trial.mem_mb)
-        if stage == "refit":
+        if rule == "refit":
             return trial
         budget = settings.study_budget(self.config, point.learner)
         workers = self.config["tuning"]["workers"]
@@ -98,71 +116,69 @@ class Costs:
 
     # ---- what a job asks of a scheduler
 
-    def mem_mb(self, stage: str, point: Any, attempt: int) -> int:
-        return resources.asked_mem_mb(self.of(stage, point), attempt)
+    def gpus(self, rule: str, point: Any) -> int:
+        """1 for a job whose network or learner computes on a GPU, else 0."""
+        if rule not in USES_DEVICE:
+            return 0
+        name = getattr(point, "learner", None) or base_network(point.network)
+        return int(self.devices[name] == "cuda")
 
-    def minutes(self, stage: str, point: Any, attempt: int) -> int:
+    def mem_mb(self, rule: str, point: Any, attempt: int) -> int:
+        return self.of(rule, point).asked_mem_mb(attempt)
+
+    def minutes(self, rule: str, point: Any, attempt: int) -> int:
         """That a job asks for: more with each attempt, but never more than a job may.
 
         A training or study by itself goes on where it was, so that its time need not grow. In a
         group it may have met the limit because of the others, which are made again.
         """
-        asked = resources.asked_minutes(self.of(stage, point))
         growth = float(attempt)
-        if self.group(stage, point):
-            growth = min(growth, self._room(point))
-        elif stage in resources.RESUMED:
+        if group := self._group(rule, point):
+            growth = min(growth, self._room(group, point))
+        elif rule in RESUMED:
             growth = 1.0
-        return min(self._limit, math.floor(growth * asked))
+        return min(self._limit, math.floor(growth * self.of(rule, point).asked_minutes()))
 
-    def group(self, stage: str, point: Any) -> str | None:
-        """Which jobs a scheduler gets as one (docs/cluster.md); None for a job by itself."""
-        groups, room = self._grouping(point)
-        return groups.get(stage) if room >= 1 else None
+    def group(self, rule: str, point: Any) -> str | None:
+        """Which jobs a scheduler gets as one; None for a job by itself."""
+        group = self._group(rule, point)
+        return group and group.name
 
-    def _room(self, point: Any) -> float:
-        """How often the minutes of a submission fit into what a job may ask for."""
-        return self._grouping(point)[1]
+    def _group(self, rule: str, point: Any) -> Group | None:
+        groups = (group for group in GROUPS if rule in group.rules)
+        return next((group for group in groups if self._room(group, point) >= 1), None)
 
-    def _grouping(self, point: Any) -> tuple[dict[str, str], float]:
-        """The groups of rules for a network or learner on a data set, and the room they leave."""
-        name = getattr(point, "network", None) or getattr(point, "learner", None)
-        key = (point.dataset, name)
-        if key not in self._groupings:
-            find = self._group_learner if name in LEARNERS else self._group_network
-            self._groupings[key] = find(*key) if name else (resources.SPLIT_GROUPS, 4.0)
-        return self._groupings[key]
+    def _room(self, group: Group, point: Any) -> float:
+        """How often the minutes of a submission fit into what a job may ask for; 0: too long.
 
-    def _minutes(self, point: Any, *stages: str) -> int:
-        """Of some jobs, one after the other."""
-        return sum(resources.asked_minutes(self.of(stage, point)) for stage in stages)
-
-    def _group_learner(self, dataset: str, learner: str) -> tuple[dict[str, str], float]:
-        point = SimpleNamespace(dataset=dataset, learner=learner, seed=0)
-        minutes = self._minutes(point, *resources.TUNED_GROUPS)
-        return resources.TUNED_GROUPS, self._limit / (TOGETHER * minutes)
-
-    def _group_network(self, dataset: str, network: str) -> tuple[dict[str, str], float]:
-        """By size: jobs of a group run one after the other, so many of them are no small parcel,
-        however short each is."""
-        point = SimpleNamespace(dataset=dataset, network=network, seed=0)
-        point.supernet, point.options = "kappa0.25-ilo", ""
-        cut = self._minutes(point, "prune", "finetune", "evaluate")
-        whole = self._whole(dataset, network, self._minutes(point, "supernet"), cut)
-        supernet_s, finetune_s = (self.of(s, point).seconds for s in ("supernet", "finetune"))
-        short = supernet_s + finetune_s <= resources.SMALL_S
-        if short and self._limit >= TOGETHER * whole:
-            return resources.GROUPS["small"], self._limit / (TOGETHER * whole)
-        if finetune_s <= resources.LARGE_S and self._limit >= TOGETHER * cut:
-            return resources.GROUPS["medium"], self._limit / (TOGETHER * cut)
-        return resources.GROUPS["large"], self._limit / cut
-
-    def _whole(self, dataset: str, network: str, supernet: int, cut: int) -> int:
-        """Minutes of all runs of a network on a data set that hang together.
-
-        These are the runs of a seed, or of all seeds if masks come from other seeds.
+        Of a typical run of the job's network or learner on its data set.
         """
-        cuts = [name for *place, _, name in self.bench.runs if place == [dataset, network]]
+        name = getattr(point, "network", None) or getattr(point, "learner", None)
+        key = (group, point.dataset, name)
+        if key not in self._rooms:
+            kind = "learner" if name in LEARNERS else "network"
+            typical = SimpleNamespace(dataset=point.dataset, seed=0, options="", **{kind: name})
+            typical.supernet = "kappa0.25-ilo"
+            training_s = sum(self.of(rule, typical).seconds for rule in group.trainings)
+            minutes = group.together * self._submission(group, typical)
+            self._rooms[key] = self._limit / minutes if training_s <= group.within_s else 0.0
+        return self._rooms[key]
+
+    def _submission(self, group: Group, point: Any) -> int:
+        """Minutes of the jobs of a submission, one after the other.
+
+        A small group has all runs of a seed, or of all seeds if masks come from other seeds.
+        """
+
+        def minutes(*rules: str) -> int:
+            return sum(self.of(rule, point).asked_minutes() for rule in rules)
+
+        if group.rules != SMALL:
+            return minutes(*group.rules)
+        place = [point.dataset, point.network]
+        cuts = [name for *run, _, name in self.bench.runs if run == place] or [None, "ratio8"]
+        supernet, cut = minutes("supernet"), minutes(*CUT)
         linked = any(name and "other_seed" in name for name in cuts)
-        minutes = sum(cut if name else supernet for name in cuts or [None, "ratio8"])
-        return minutes * (len(self.bench.seeds) if linked else 1)
+        return sum(cut if name else supernet for name in cuts) * (
+            len(self.bench.seeds) if linked else 1
+        )

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from configs import benchmark, merged
 from toy_run import Toy
 
@@ -23,7 +24,7 @@ from iunet.machine.resources import Epochs
 from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
-from iunet.runs.costs import Costs
+from iunet.runs.costs import GROUPS, Costs
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
@@ -83,23 +84,23 @@ def test_a_split_is_read_where_there_is_one(tmp_path):
 def test_costs_grow_with_what_they_depend_on():
     size = network_entry("mlp_vis").size({"alpha": 8}, IMAGES)
     small = network_entry("mlp_vis").size({"alpha": 2}, IMAGES)
-    one = resources.supernet_cost(IMAGES, size, LONG, ILO, "cpu")
-    narrow = resources.supernet_cost(IMAGES, small, LONG, ILO, "cpu")
+    one = resources.training_cost(IMAGES, size, LONG, ILO, "cpu")
+    narrow = resources.training_cost(IMAGES, small, LONG, ILO, "cpu")
     assert one.seconds > narrow.seconds and one.mem_mb > narrow.mem_mb
-    half = resources.supernet_cost(IMAGES, size, Epochs(50, 128), ILO, "cpu")
+    half = resources.training_cost(IMAGES, size, Epochs(50, 128), ILO, "cpu")
     assert one.seconds == pytest.approx(2 * half.seconds, rel=0.01)
-    sup = resources.supernet_cost(IMAGES, size, LONG, SUP, "cpu")
+    sup = resources.training_cost(IMAGES, size, LONG, SUP, "cpu")
     assert 1.5 < one.seconds / sup.seconds < 2.5
-    assert resources.supernet_cost(IMAGES, size, LONG, ILO, "cuda").seconds < one.seconds / 20
+    assert resources.training_cost(IMAGES, size, LONG, ILO, "cuda").seconds < one.seconds / 20
     members = [resources.evaluate_cost(IMAGES, size, n, "cpu").seconds for n in (1, 4)]
     assert members[1] > members[0]
 
 
 def test_the_next_attempt_asks_for_more_memory():
     cost = resources.Cost(seconds=600, mem_mb=2000)
-    asked = [resources.asked_mem_mb(cost, n) for n in (1, 2, 3, 4, 31)]
+    asked = [cost.asked_mem_mb(n) for n in (1, 2, 3, 4, 31)]
     assert asked == [3000, 6000, 9000, 12_000, 12_000]
-    assert resources.asked_minutes(cost) == 33
+    assert cost.asked_minutes() == 33
 
 
 def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
@@ -121,9 +122,9 @@ def test_a_training_fits_into_what_its_job_asks_for(tmp_path):
     seconds = time.monotonic() - began
     data = Data(100, 40, 40, 5, 3)
     size = network_entry("mlp_tab").size({"width": 16, "depth": 2}, data)
-    cost = resources.supernet_cost(data, size, Epochs(200, 16), ILO, "cpu")
-    assert float(output.stdout.split()[-1]) < resources.asked_mem_mb(cost, 1)
-    assert seconds < 60 * resources.asked_minutes(cost)
+    cost = resources.training_cost(data, size, Epochs(200, 16), ILO, "cpu")
+    assert float(output.stdout.split()[-1]) < cost.asked_mem_mb(1)
+    assert seconds < 60 * cost.asked_minutes()
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,13 @@ def test_size_decides_how_jobs_are_grouped(dataset, network, device, expected):
     costs = Costs(benchmark(config))
     point = SimpleNamespace(dataset=dataset, network=network, seed=0, options="", cut="ratio8")
     assert costs.group("finetune", point) == expected
+
+
+@pytest.mark.parametrize("profile", ["slurm", "kubernetes"])
+def test_profiles_put_as_many_together_as_the_limit_allows_for(profile):
+    text = (ROOT / "profiles" / profile / "config.yaml").read_text()
+    said = dict(entry.split("=") for entry in yaml.safe_load(text)["group-components"])
+    assert said == {group.name: str(group.together) for group in GROUPS}
 
 
 # ---- GPUs of one machine

@@ -12,7 +12,7 @@ from iunet.data.load import Part, TrainingData, make_inputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.data.registry import read_registry
 from iunet.data.sizes import Data, data_size
-from iunet.machine import resources, speeds
+from iunet.machine import resources
 from iunet.machine.resources import kernels
 from iunet.method.catalog import LASSO, OBJECTIVES, objective_entry
 from iunet.networks.catalog import network_entry
@@ -80,9 +80,9 @@ def test_a_small_network_costs_its_launches_on_a_gpu():
     small, deep = (
         network_entry("mlp_tab").size({"width": 8, "depth": depth}, data) for depth in (4, 9)
     )
-    epochs, start_s = resources.Epochs(100, 128), speeds.SPEEDS["cuda"].start_s
+    epochs, start_s = resources.Epochs(100, 128), resources.SPEEDS["cuda"].start_s
     costs = [
-        resources.supernet_cost(data, size, epochs, OBJECTIVES[name], "cuda").seconds - start_s
+        resources.training_cost(data, size, epochs, OBJECTIVES[name], "cuda").seconds - start_s
         for size, name in ((small, "sup"), (deep, "sup"), (deep, "ilo"))
     ]
     assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
