@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -47,8 +47,8 @@ class FastModel:
             raise UserError(
                 f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."
             )
-        self.n_inputs, self.n_members = layers[0].n_inputs, layers[0].n_members
-        self.n_classes = len(layers[-1].mask)
+        self.n_inputs = layers[0].n_inputs
+        self.n_members, self.n_classes = layers[-1].biases.shape
         self.prepared = PREPARED[self.kernels](without_dead_units(layers))
 
     @classmethod
@@ -78,7 +78,7 @@ def _softmax(outputs: np.ndarray) -> np.ndarray:
 
 
 def _is_mostly_whole(layer: Layer) -> bool:
-    return layer.kept.shape[1] >= MOSTLY * layer.mask.size
+    return layer.mask.mean() >= MOSTLY
 
 
 class NumbaLayers:
@@ -88,81 +88,67 @@ class NumbaLayers:
         from iunet.deploy import kernels
 
         self.kernels = kernels
-        self.members = range(layers[0].n_members)
-        self.sizes = np.array([layers[0].mask.shape[1], *(len(layer.mask) for layer in layers)])
+        self.members = range(len(layers[0].weights))
+        self.sizes = np.array([layers[0].n_inputs, *(layer.biases.shape[1] for layer in layers)])
         self.index = np.uint16 if self.sizes.max() <= 2**16 else np.uint32
         self.whole = np.array([_is_mostly_whole(layer) for layer in layers])
         self._prepare_columns(layers)
-        self.by_units = [self._units(layer, w) for layer, w in zip(layers, self.whole, strict=True)]
+        self.by_units = [
+            Units(layer.biases, weights=torch.from_numpy(layer.weights))
+            if whole
+            else Units(layer.biases, tiles=list(_tiles(layer, kernels.TILE)))
+            for layer, whole in zip(layers, self.whole, strict=True)
+        ]
 
     def _prepare_columns(self, layers: list[Layer]) -> None:
-        lengths, rows, values = [], [], [[] for _ in self.members]
+        lengths, rows, values = [], [], []
         for layer, whole in zip(layers, self.whole, strict=True):
-            turned = np.ones_like(layer.mask.T) if whole else np.ascontiguousarray(layer.mask.T)
-            lengths.append(turned.sum(axis=1))
-            rows.append(np.nonzero(turned)[1].astype(self.index))
-            for m in self.members:
-                values[m].append(layer.weights(m).T[turned])
+            columns = np.ascontiguousarray((layer.mask | whole).T)
+            lengths.append(columns.sum(axis=1))
+            rows.append(np.nonzero(columns)[1].astype(self.index))
+            values.append(layer.weights.transpose(0, 2, 1)[:, columns])
         self.starts = _starts(np.concatenate(lengths))
         self.rows = np.concatenate(rows)
-        self.values = [np.concatenate(parts) for parts in values]
-        self.biases = [np.concatenate([layer.biases[m] for layer in layers]) for m in self.members]
-
-    def _units(self, layer: Layer, whole: bool) -> Units:
-        if whole:
-            weights = [torch.from_numpy(layer.weights(m)) for m in self.members]
-            return Units(layer.biases, weights=weights)
-        return Units(layer.biases, tiles=list(_tiles(layer, self.kernels.TILE)))
+        self.values = np.ascontiguousarray(np.concatenate(values, axis=1))
+        self.biases = np.concatenate([layer.biases for layer in layers], axis=1)
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
         """Of each member the outputs [rows, classes]."""
         if len(inputs) == 1:
             work = np.empty((2, self.sizes.max()), np.float32)
             for m in self.members:
-                yield self._row(inputs[0], m, work)
+                weights = (self.starts, self.rows, self.values[m], self.biases[m])
+                where = self.kernels.one_row(inputs[0], self.sizes, self.whole, *weights, work)
+                yield work[where : where + 1, : self.sizes[-1]].copy()
         else:
             blocks = self._blocks(inputs)
             for m in self.members:
                 outputs = self._block_outputs(blocks, m)
                 yield outputs.transpose(0, 2, 1).reshape(-1, self.sizes[-1])[: len(inputs)]
 
-    def _row(self, x: np.ndarray, m: int, work: np.ndarray) -> np.ndarray:
-        weights = (self.starts, self.rows, self.values[m], self.biases[m])
-        where = self.kernels.one_row(x, self.sizes, self.whole, *weights, work)
-        return work[where : where + 1, : self.sizes[-1]].copy()
-
     def _blocks(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs as [blocks, inputs, rows of a block], the last one filled up with zeros."""
         narrow, wide = self.kernels.NARROW_BLOCK, self.kernels.WIDE_BLOCK
         rows = narrow if len(inputs) <= narrow else wide
-        if rest := -len(inputs) % rows:
-            inputs = np.concatenate([inputs, np.zeros((rest, inputs.shape[1]), np.float32)])
-        return np.ascontiguousarray(inputs.reshape(-1, rows, inputs.shape[1]).transpose(0, 2, 1))
+        filled = np.pad(inputs, ((0, -len(inputs) % rows), (0, 0)))
+        return np.ascontiguousarray(filled.reshape(-1, rows, inputs.shape[1]).transpose(0, 2, 1))
 
     def _block_outputs(self, h: np.ndarray, m: int) -> np.ndarray:
         for i, units in enumerate(self.by_units):
-            is_hidden = i < len(self.by_units) - 1
-            if units.weights is None:
-                h = self._sparse_layer(h, units, m)
-                if is_hidden:
-                    self.kernels.relu(h)
+            if units.tiles is None:
+                sums = torch.matmul(units.weights[m], torch.from_numpy(h)).numpy()
+                sums += units.biases[m][:, None]
             else:
-                sums = torch.matmul(units.weights[m], torch.from_numpy(h))
-                sums += torch.from_numpy(units.biases[m])[:, None]
-                h = (sums.relu_() if is_hidden else sums).numpy()
+                sums = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
+                sums[:] = units.biases[m][:, None]
+                for tile in units.tiles:
+                    weights = (tile.starts, tile.columns, tile.values[m])
+                    self.kernels.add_tile(h, tile.first, *weights, sums)
+            h = sums if i == len(self.by_units) - 1 else np.maximum(sums, 0, out=sums)
         return h
 
-    def _sparse_layer(self, h: np.ndarray, units: Units, m: int) -> np.ndarray:
-        out = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
-        self.kernels.fill(out, units.biases[m])
-        for tile in units.tiles:
-            weights = (tile.starts, tile.columns, tile.values[m])
-            self.kernels.add_tile(h, tile.first, *weights, out)
-        return out
 
-
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """The kept weights of a layer for some of its inputs, unit by unit."""
 
     first: int  # input
@@ -171,22 +157,21 @@ class Tile:
     values: np.ndarray  # [members, n_kept]
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(NamedTuple):
     """A layer for blocks of rows: sparse tiles, or a matrix for each member."""
 
     biases: np.ndarray
     tiles: list[Tile] | None = None
-    weights: list[Tensor] | None = None
+    weights: Tensor | None = None
 
 
 def _tiles(layer: Layer, size: int) -> Iterator[Tile]:
-    columns = np.nonzero(layer.mask)[1]
-    for first in range(0, layer.mask.shape[1], size):
-        inside = (columns >= first) & (columns < first + size)
-        starts = _starts(layer.mask[:, first : first + size].sum(axis=1))
-        places = (columns[inside] - first).astype(np.uint16)
-        yield Tile(first, starts, places, np.ascontiguousarray(layer.kept[:, inside]))
+    for first in range(0, layer.n_inputs, size):
+        mask = layer.mask[:, first : first + size]
+        columns = np.nonzero(mask)[1].astype(np.uint16)
+        values = layer.weights[:, :, first : first + size][:, mask]
+        values = np.ascontiguousarray(values)  # the kernels read memory as it lies
+        yield Tile(first, _starts(mask.sum(axis=1)), columns, values)
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:
@@ -199,7 +184,7 @@ class TorchLayers:
     def __init__(self, layers: list[Layer]):
         self.members = [
             [(_matrix(layer, m), torch.from_numpy(layer.biases[m])[:, None]) for layer in layers]
-            for m in range(layers[0].n_members)
+            for m in range(len(layers[0].weights))
         ]
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
@@ -214,7 +199,7 @@ class TorchLayers:
 
 
 def _matrix(layer: Layer, m: int) -> Tensor:
-    weights = torch.from_numpy(layer.weights(m))
+    weights = torch.from_numpy(layer.weights[m])
     if _is_mostly_whole(layer):
         return weights
     with warnings.catch_warnings():

@@ -162,7 +162,7 @@ class _Graph:
 
     def _member(self, h: str, member: int) -> str:
         for i, layer in enumerate(self.layers):
-            weights = self.constant(np.ascontiguousarray(layer.weights(member).T), "weights")
+            weights = self.constant(np.ascontiguousarray(layer.weights[member].T), "weights")
             biases = self.constant(layer.biases[member], "biases")
             h = self.node("Gemm", [h, weights, biases], "sums")
             if i < len(self.layers) - 1:

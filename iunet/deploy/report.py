@@ -83,8 +83,8 @@ def latency_forms(model: PrunedModel, layers: list[Layer]) -> dict[str, Predict]
 def dense_torch(layers: list[Layer]) -> Predict:
     """All weights of the layers in torch, zeros and all."""
     members = [
-        [tuple(map(torch.from_numpy, (layer.weights(m), layer.biases[m]))) for layer in layers]
-        for m in range(layers[0].n_members)
+        [tuple(map(torch.from_numpy, (layer.weights[m], layer.biases[m]))) for layer in layers]
+        for m in range(len(layers[0].weights))
     ]
 
     @torch.no_grad()
@@ -122,7 +122,7 @@ def speedups(report: dict[str, Any]) -> dict[str, float]:
 
 def dense_bytes(layers: list[Layer]) -> int:
     """Bytes of the same members stored dense in float32, BatchNorm folded in."""
-    return 4 * sum(layer.n_members * (layer.mask.size + len(layer.mask)) for layer in layers)
+    return sum(layer.weights.nbytes + layer.biases.nbytes for layer in layers)
 
 
 # ---- latency
