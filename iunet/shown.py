@@ -14,7 +14,7 @@ from iunet.provenance import digest
 from iunet.results.request import every_run, files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.runs.lineage import Lineage, Stage, made_from
+from iunet.runs.lineage import Lineage, Stage
 from iunet.runs.stages import STAGES
 from iunet.runs.validate import shown_on_page
 from iunet.tables.catalog import table_digest, table_module, table_names, table_request
@@ -50,43 +50,43 @@ class Shown:
         found = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
         return [path for path in found if bench.exists(path) and Path(path).name.startswith(stem)]
 
-    def page_documents(self) -> list[str]:
-        """The documents of the page's tables and figures."""
-        bench = self.bench
-        tables = [bench.path(paths.TABLE_DOCUMENT, table=name) for name in self.page_tables]
-        return tables + [bench.path(paths.FIGURE_REPORT, figure=n) for n in self.page_figures]
+    def page_files(self) -> dict[str, list[str]]:
+        """The documents of the page's tables and figures, and the results of every run."""
+        path = self.bench.path
+        return {
+            "tables": [path(paths.TABLE_DOCUMENT, table=name) for name in self.page_tables],
+            "figures": [path(paths.FIGURE_REPORT, figure=name) for name in self.page_figures],
+            "evaluations": self.results("evaluation"),
+            "choices": self.results("choice"),
+        }
 
     def stages(self) -> dict[str, Stage]:
         """What the rules of the aggregate stage stand on."""
         return {
-            "table": made_from(
-                lambda point: self.table_files(point.table),
+            "table": Stage(
                 {
-                    "asked": lambda point: table_digest(self.bench, point.table),
-                    "paper": lambda point: paper_digest(),
+                    "asked": lambda bench, point: table_digest(bench, point.table),
+                    "paper": lambda bench, point: paper_digest(),
                 },
-                lambda point: table_module(point.table).__name__,
+                (lambda bench, point: {"files": self.table_files(point.table)},),
+                lambda bench, point: table_module(point.table).__name__,
             ),
-            "figure": made_from(
-                lambda point: self.figure_files(point.figure),
-                {"asked": lambda point: request_digest(self.bench, self.figure(point.figure))},
-                lambda point: figure_module(point.figure),
+            "figure": Stage(
+                {"asked": lambda bench, point: request_digest(bench, self.figure(point.figure))},
+                (lambda bench, point: {"files": self.figure_files(point.figure)},),
+                lambda bench, point: figure_module(point.figure),
             ),
-            "rows": made_from(
-                lambda point: self.rows_files,
-                {"asked": lambda point: request_digest(self.bench, every_run(self.bench))},
+            "rows": Stage(
+                {"asked": lambda bench, point: request_digest(bench, every_run(bench))},
+                (lambda bench, point: {"files": self.rows_files},),
             ),
-            "page": made_from(
-                lambda point: [
-                    *self.page_documents(),
-                    *self.results("evaluation"),
-                    *self.results("choice"),
-                ],
+            "page": Stage(
                 {
-                    "config": lambda point: digest(self.bench.config),
-                    "figures": lambda point: self.page_figures,
-                    "unavailable": lambda point: self.bench.unavailable_and_used(),
+                    "config": lambda bench, point: digest(bench.config),
+                    "figures": lambda bench, point: self.page_figures,
+                    "unavailable": lambda bench, point: bench.unavailable_and_used(),
                 },
+                (lambda bench, point: self.page_files(),),
             ),
         }
 

@@ -80,7 +80,6 @@ class Benchmark:
         self.fixed = fixed or {}  # networks and methods of entries that a config cannot choose
         self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
         self.root: str = config["results"]
-        self.mirror: str | None = config["data"]["mirror"]
         self.seeds: list[int] = config["seeds"]
         self._cells = {key: self._cells_of(key) for key in self.entries()}
         self.all_cells = list(dict.fromkeys(c for cells in self._cells.values() for c in cells))

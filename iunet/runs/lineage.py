@@ -2,8 +2,8 @@
 
 A path's prefix is its lineage: data set, network, supernet, seed, cut and options name everything
 that a job stands on, except the content of the data, which enters at the download.
-iunet/runs/stages.py has every rule of a run with its settings and the jobs before it. From these
-follow
+iunet/runs/stages.py has every rule of a run with its settings and the files that it is made from;
+the path of a file tells which job makes it. From these follow
 
     id        a digest of the settings of a job and of all jobs before it; its artifacts carry it,
               and their readers expect it (iunet/provenance.py)
@@ -16,20 +16,20 @@ Standard library only: this is read at every start of Snakemake.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace as Point  # the wildcards of a job as attributes
 from typing import Any
 
-from iunet.data.registry import mirror_index
 from iunet.provenance import Identity, digest, identity
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
+from iunet.runs.inputs import Files
 from iunet.runs.versions import code_lines, script_code
 
-Point = Any  # the wildcards of a job as attributes
+Reads = str | Callable[[Benchmark, Point], Files]  # the form of a path, or what gives the files
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,38 +48,24 @@ class Job:
         return self.identity["id"]
 
 
-Setting = Callable[["Lineage", Point], Any]
-Jobs = Callable[["Lineage", Point], list[Job]]
-
-
 @dataclass(frozen=True)
 class Stage:
-    """A rule, as far as its jobs depend on the config."""
+    """A rule, as far as its jobs depend on the config.
 
-    settings: dict[str, Setting]  # parameters of the job, by name
-    before: Jobs  # the jobs that it stands on
-    module: Callable[[Lineage, Point], str] | None = None  # that its script imports by name
-    of_code: dict[str, Setting] = field(default_factory=dict)  # parameters that follow from code
+    `reads` may leave out files that those it names were made from, too: the split behind weights.
+    """
 
-
-def made_from(
-    files: Callable[[Point], Iterable[str]],
-    settings: dict[str, Callable[[Point], Any]],
-    module: Callable[[Point], str] | None = None,
-) -> Stage:
-    """A rule that stands on the jobs behind the files that it reads: a table, the page."""
-    return Stage(
-        {name: lambda lineage, point, f=f: f(point) for name, f in settings.items()},
-        lambda lineage, point: lineage.makers(files(point)),
-        module and (lambda lineage, point: module(point)),
-    )
+    settings: dict[str, Callable[[Benchmark, Point], Any]]  # parameters of the job, by name
+    reads: tuple[Reads, ...] = ()  # the files that it is made from
+    module: Callable[[Benchmark, Point], str] | None = None  # that its script imports by name
+    of_code: dict[str, Callable[[Lineage, Point], Any]] = field(default_factory=dict)
 
 
 class Lineage:
     """The jobs of a benchmark, each described once."""
 
     def __init__(self, bench: Benchmark, scripts: Path, stages: dict[str, Stage]):
-        self.bench, self.config = bench, bench.config
+        self.bench = bench
         self.scripts = scripts  # the folder of the rules' scripts
         self.stages = stages  # by rule
         self._jobs: dict[tuple, Job] = {}
@@ -94,15 +80,23 @@ class Lineage:
         return self._jobs[key]
 
     def _describe(self, rule: str, wildcards: dict[str, str]) -> Job:
-        stage, point = self.stages[rule], SimpleNamespace(**wildcards)
-        before = tuple(stage.before(self, point))
-        own = {name: function(self, point) for name, function in stage.settings.items()}
+        stage, point = self.stages[rule], Point(**wildcards)
+        before = tuple(self.makers(self._files(stage, point)))
+        own = {name: function(self.bench, point) for name, function in stage.settings.items()}
         code = self._code_of(rule, point)
         more = {name: function(self, point) for name, function in stage.of_code.items()}
         who = identity(rule, wildcards, own, sorted({job.id for job in before}))
         upstream = digest(sorted({job.state for job in before}))
         state = digest(who["id"], code, more, upstream)
         return Job(who, own | more, code, upstream, state, before)
+
+    def _files(self, stage: Stage, point: Point) -> Iterator[str]:
+        for reads in stage.reads:
+            if isinstance(reads, str):
+                yield self.bench.path(reads, **vars(point))
+            else:
+                for files in reads(self.bench, point).values():
+                    yield from [files] if isinstance(files, str) else files
 
     def code_of_script(self, rule: str) -> tuple[str, ...]:
         """The versions of a rule's script and of all science that it imports."""
@@ -115,12 +109,9 @@ class Lineage:
         own, module = self.code_of_script(rule), self.stages[rule].module
         if module is None:
             return own
-        return own + tuple(line for line in code_lines(module(self, point)) if line not in own)
-
-    @cached_property
-    def mirror(self) -> dict[str, dict[str, str]]:
-        """What the mirror holds, by data set."""
-        return mirror_index(self.config["data"]["mirror"])
+        return own + tuple(
+            line for line in code_lines(module(self.bench, point)) if line not in own
+        )
 
     # ---- which job makes a file
 

@@ -262,7 +262,7 @@ def study_folder(config: Config, seed: int | str) -> str:
     return f"tuning-seed{seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
 
 
-def study_seed(study: str) -> int:
+def study_seed(config: Config, study: str) -> int:
     """Of all trials and of the sampler: the run's own if every seed has a study."""
     return int(study.partition("-seed")[2] or 0)
 

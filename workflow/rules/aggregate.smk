@@ -77,12 +77,9 @@ rule rows:
 
 rule page:
     input:
-        tables=expand(paths.TABLE_DOCUMENT, table=SHOWN.page_tables),
-        figures=expand(paths.FIGURE_REPORT, figure=SHOWN.page_figures),
+        **SHOWN.page_files(),
         png=expand(f"{paths.FIGURE}.png", figure=SHOWN.page_figures),
         pdf=expand(f"{paths.FIGURE}.pdf", figure=SHOWN.page_figures),
-        evaluations=SHOWN.results("evaluation"),
-        choices=SHOWN.results("choice"),
         sources=page_sources(PROJECT),
     output:
         report(

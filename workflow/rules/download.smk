@@ -3,7 +3,7 @@
 
 rule download_table:
     input:
-        files(inputs.own_file),
+        unpack(files(inputs.own_file)),
     output:
         data=paths.DATA_TABLE,
         description=paths.DATA_REPORT,
@@ -30,7 +30,7 @@ rule download_table:
 
 rule download_images:
     input:
-        files(inputs.own_file),
+        unpack(files(inputs.own_file)),
     output:
         data=paths.DATA_IMAGES,
         description=paths.DATA_REPORT,

@@ -149,7 +149,8 @@ rule choose:
 
 rule latency:
     input:
-        unpack(files(inputs.of_latency)),
+        unpack(files(inputs.timed_networks)),
+        unpack(files(inputs.timed_masks)),
         choice=paths.CHOICE,
     output:
         paths.LATENCY,

@@ -1,6 +1,8 @@
 # How rules find their inputs and parameters. What a job reads is in iunet/runs/inputs.py, what it stands
 # on, and so why it runs again, in iunet/runs/lineage.py; docs/reruns.md is the user's side of it.
 
+from types import SimpleNamespace
+
 from iunet.runs import inputs
 from iunet.runs.targets import check_run
 from iunet.verify import refuse_copied
@@ -17,7 +19,7 @@ def files(function):
     def files_of_job(wildcards):
         with user_errors():
             check_run(BENCH, dict(wildcards.items()))
-            return function(BENCH, wildcards)
+            return function(BENCH, SimpleNamespace(**wildcards))
 
     return files_of_job
 

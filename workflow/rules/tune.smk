@@ -31,7 +31,7 @@ rule tune:
 
 rule study:
     input:
-        workers=files(inputs.study_workers),
+        unpack(files(inputs.study_workers)),
     output:
         study=paths.STUDY_REPORT,
         trials=report(
@@ -58,11 +58,11 @@ rule study:
 
 rule refit:
     input:
+        unpack(files(inputs.study_of_seed)),
         train=paths.TRAIN,
         valid=paths.VALID,
         preprocessing=paths.PREPROCESSING,
         split=paths.SPLIT_REPORT,
-        study=files(inputs.study_of_seed),
     output:
         model=paths.TUNED_MODEL,
         report=paths.TUNED_REPORT,
