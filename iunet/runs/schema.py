@@ -36,7 +36,7 @@ DEPTH, VALUES = 20, 100_000  # far beyond any config
 
 @functools.cache
 def read_schema() -> dict[str, Any]:
-    """The schema of the config, with the names of all catalogs filled in."""
+    """The schema of the config, with names of catalogs and what it leaves unsaid filled in."""
     import yaml  # Snakemake's own, as is jsonschema
 
     # libyaml reads it ten times faster, where PyYAML was built with it.
@@ -46,14 +46,19 @@ def read_schema() -> dict[str, Any]:
     return schema
 
 
-def _fill_in(node: Any) -> None:
-    children = node if isinstance(node, list) else []
-    if isinstance(node, dict):
-        if "catalog" in node:
-            node["enum"] = list(CATALOGS[node.pop("catalog")])
-        children = node.values()
-    for child in children:
-        _fill_in(child)
+def _fill_in(schema: dict[str, Any]) -> None:
+    """Of a schema and those inside it: names of catalogs, and that objects are closed."""
+    if "catalog" in schema:
+        schema["enum"] = list(CATALOGS[schema.pop("catalog")])
+    if keys := schema.get("properties"):
+        needed = [name for name, below in keys.items() if not below.get("optional")]
+        closed = {"type": "object", "additionalProperties": False, "required": needed}
+        schema.update(closed | schema)
+    inside = [schema.get(key) for key in ("additionalProperties", "propertyNames", "items")]
+    groups = [schema.get(key, {}).values() for key in ("properties", "$defs")]
+    for below in [*inside, *(below for group in groups for below in group)]:
+        if isinstance(below, dict):
+            _fill_in(below)
 
 
 def required_keys() -> list[str]:
