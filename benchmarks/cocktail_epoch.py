@@ -22,13 +22,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from iunet.baselines.cocktail.settings import Cocktail  # noqa: E402
-from iunet.baselines.cocktail.train import initial_network, make_training, schedule  # noqa: E402
+from iunet.baselines.cocktail.train import initial_network, make_training  # noqa: E402
 from iunet.data.load import Part, TabularInputs  # noqa: E402
 from iunet.data.preprocess import Numeric, Preprocessing  # noqa: E402
 from iunet.method.objectives import supervised_loss  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.finetune import FinetuneSettings, make_optimiser  # noqa: E402
 from iunet.training.loop import Training, train  # noqa: E402
+from iunet.training.schedule import schedule_of  # noqa: E402
 from iunet.training.streams import stream  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
@@ -69,7 +70,7 @@ def mlp_tab_training(part: Part, prepare: TabularInputs) -> Training:
         loss,
         validate=None,
         generators={"order": stream(0, "order", part.raw.device)},
-        lr_at=FINETUNE.learning_rate().lr_at,
+        lr_at=schedule_of(vars(FINETUNE)).lr_at,
     )
 
 
@@ -98,7 +99,7 @@ def main() -> None:
     set_up_torch("cpu", arguments.threads, arguments.threads)
     part, prepare = random_table(arguments.rows, arguments.columns)
     cocktail = read_cocktail(arguments.cocktail)
-    assert schedule(cocktail).lr_at(3) == FINETUNE.learning_rate().lr_at(3)
+    assert schedule_of(vars(cocktail)).lr_at(3) == schedule_of(vars(FINETUNE)).lr_at(3)
     trainings = [mlp_tab_training(part, prepare), cocktail_training(cocktail, part, prepare)]
     times: list[list[float]] = [[], []]
     for epoch in range(-2, arguments.epochs):

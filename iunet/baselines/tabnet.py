@@ -8,6 +8,7 @@ pytorch-tabnet does by default; a category that train never had is a level of it
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,9 @@ from pytorch_tabnet.tab_network import TabNet
 from torch import Tensor, nn
 
 from iunet.artifacts import read_arrays, write_tensors
-from iunet.baselines.class_weights import class_weights
 from iunet.baselines.learner import Attempt, Machine, Table, reading_model
 from iunet.data.load import Part, joined, load_part
+from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import predict
 from iunet.scoring.scores import balanced_accuracy
@@ -93,14 +94,9 @@ class ClippedAdam(torch.optim.Adam):
 class Learner:
     def __init__(self, table: Table, settings: dict[str, Any], machine: Machine):
         self.table, self.settings = table, settings
-        self.device = torch.device(machine.device)
+        self.device = device = torch.device(machine.device)
         self.inputs = EmbeddedInputs(len(table.preprocessing.numeric))
-        self.parts: dict[str, Part] = {}
-
-    def part(self, name: str) -> Part:
-        if name not in self.parts:
-            self.parts[name] = load_part(self.table.files[name], self.device)
-        return self.parts[name]
+        self.part = functools.cache(lambda name: load_part(table.files[name], device))
 
     def batch_sizes(self, parameters: dict[str, Any], n_rows: int) -> tuple[int, int]:
         """Batch and virtual batch, neither larger than what it is a part of."""
@@ -108,11 +104,9 @@ class Learner:
         return batch, min(parameters["virtual_batch_size"], batch)
 
     def build(self, parameters: dict[str, Any], virtual_batch: int, seed: int) -> TabNetLogits:
-        numeric, categorical = (
-            self.table.preprocessing.numeric,
-            self.table.preprocessing.categorical,
-        )
-        n_columns = len(numeric) + len(categorical)
+        categorical = self.table.preprocessing.categorical
+        n_numeric = len(self.table.preprocessing.numeric)
+        n_columns = n_numeric + len(categorical)
         torch.manual_seed(seed)
         network = TabNet(
             n_columns,
@@ -121,7 +115,7 @@ class Learner:
             n_a=parameters["n_a"],
             n_steps=parameters["n_steps"],
             gamma=parameters["gamma"],
-            cat_idxs=list(range(len(numeric), n_columns)),
+            cat_idxs=list(range(n_numeric, n_columns)),
             cat_dims=[column.width + 1 for column in categorical],
             cat_emb_dim=[1] * len(categorical),
             virtual_batch_size=virtual_batch,
@@ -138,7 +132,7 @@ class Learner:
         network = self.build(parameters, virtual, seed)
         per_epoch = n_batches(len(rows), batch)
         balanced = self.settings.get("class_weights") == "balanced"
-        weights = class_weights(rows.labels, self.table.n_classes) if balanced else None
+        weights = balanced_class_weights(rows.labels, self.table.n_classes) if balanced else None
 
         def loss(indices: Tensor):
             logits, sparsity = network.with_sparsity(self.inputs.prepare(rows.raw[indices]))

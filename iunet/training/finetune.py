@@ -12,37 +12,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from iunet.artifacts import (
-    read_json,
-    read_tensors,
-    write_arrays,
-    write_json,
-    write_tensors,
-)
+from iunet.artifacts import read_json, read_tensors, write_arrays, write_json, write_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.method.masks import read_masks
 from iunet.method.objectives import supervised_loss
 from iunet.method.pruning import lottery_ticket
-from iunet.networks.network import (
-    Network,
-    NetworkSpec,
-    build_network,
-    initialise,
-    state_tensors,
-)
+from iunet.networks.network import Network, NetworkSpec, build_network, initialise, state_tensors
 from iunet.scoring.prediction import accuracy, mean_softmax
 from iunet.training.loop import Trained, Training, check_weights, train
-from iunet.training.members import on, split_members, write_members
+from iunet.training.members import keep_members, on, split_members, write_members
 from iunet.training.optimiser import fused_sgd
-from iunet.training.schedule import Schedule, schedule_of
+from iunet.training.schedule import schedule_of
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
 from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 
-FRESH = (
-    1_000_003  # beyond any seed of a config: the seed of fresh initial weights is so much larger
-)
+FRESH = 1_000_003  # added to the seed for fresh initial weights: beyond any seed of a config
 
 
 @dataclass(frozen=True)
@@ -65,9 +51,6 @@ class FinetuneSettings:
     class_weights: str = "unweighted"  # or balanced
     reinit: str = "initial"  # θ† again; or fresh initial weights, or trained ones
     schedule: str = ""  # restarts with cycles, constant without, if none is named
-
-    def learning_rate(self) -> Schedule:
-        return schedule_of(vars(self))
 
 
 @dataclass
@@ -103,15 +86,7 @@ def fit_subnetwork(
         )
         return value, {"sup": value.detach()}
 
-    schedule = settings.learning_rate()
-    snapshots = schedule.member_epochs(settings.snapshot_ensemble)
-
-    def keep(epoch: int) -> dict[str, Tensor]:
-        if epoch + 1 not in snapshots:
-            return {}
-        member = snapshots.index(epoch + 1)
-        return {f"{member}/{name}": t.clone() for name, t in state_tensors(network).items()}
-
+    schedule = schedule_of(vars(settings))
     training = Training(
         run,
         network,
@@ -125,7 +100,7 @@ def fit_subnetwork(
         generators={"order": stream(settings.seed, "finetune/order", device)},
         lr_at=schedule.lr_at,
         masks=masks,
-        keep=keep,
+        keep=keep_members(network, schedule.member_epochs(settings.snapshot_ensemble)),
         scaler=torch.amp.GradScaler(device.type) if half else None,
     )
     trained = train(training, checkpoint)

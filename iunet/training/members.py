@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from iunet.artifacts import read_arrays, write_arrays
 from iunet.method.masks import compress_weights, expand_weights
+from iunet.networks.network import state_tensors
 
 
 def on(device: torch.device, masks: dict[str, np.ndarray]) -> dict[str, Tensor]:
     """Boolean masks as 0 and 1 on a device."""
     return {name: torch.from_numpy(m).to(device, torch.float32) for name, m in masks.items()}
+
+
+def keep_members(network: nn.Module, epochs: list[int]) -> Callable[[int], dict[str, Tensor]]:
+    """A training's `keep`: the state after each of these epochs is a member of the ensemble."""
+
+    def keep(epoch: int) -> dict[str, Tensor]:
+        if epoch + 1 not in epochs:
+            return {}
+        member = epochs.index(epoch + 1)
+        return {f"{member}/{name}": t.clone() for name, t in state_tensors(network).items()}
+
+    return keep
 
 
 def split_members(tensors: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ only, since Snakemake asks at every start how long a training takes.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,40 +31,31 @@ class Schedule:
         return list(self.cycle_ends) if ensemble else [self.epochs]
 
 
-@dataclass(frozen=True)
-class Restarts:
-    """Cosine annealing in cycles, each `cycle_factor` times as long as the one before."""
-
-    lr: float
-    first_cycle_epochs: int
-    cycle_factor: int
-    cycles: int
-
-    def ends(self) -> list[int]:
-        """The epochs after which a cycle ends: 15, 45, 105."""
-        ends, total = [], 0
-        for k in range(self.cycles):
-            total += self.first_cycle_epochs * self.cycle_factor**k
-            ends.append(total)
-        return ends
-
-    def lr_at(self, epoch: float) -> float:
-        """From lr to 0 in each cycle, at an epoch with fraction."""
-        start = 0
-        for end in self.ends():
-            if epoch < end:
-                return self.lr / 2 * (1 + math.cos(math.pi * (epoch - start) / (end - start)))
-            start = end
-        return 0.0
-
-
 def constant(recipe: Recipe) -> Schedule:
     return Schedule(total_epochs(recipe))
 
 
 def restarts(recipe: Recipe) -> Schedule:
-    cycles = _cycles(recipe)
-    return Schedule(cycles.ends()[-1], cycles.lr_at, tuple(cycles.ends()))
+    """Cosine annealing from lr to 0 in cycles, each `cycle_factor` times as long as the last."""
+    lr, ends = recipe.get("lr", 0.0), _cycle_ends(recipe)
+
+    def lr_at(epoch: float) -> float:
+        start = 0
+        for end in ends:
+            if epoch < end:
+                return lr / 2 * (1 + math.cos(math.pi * (epoch - start) / (end - start)))
+            start = end
+        return 0.0
+
+    return Schedule(ends[-1], lr_at, ends)
+
+
+def _cycle_ends(recipe: Recipe) -> tuple[int, ...]:
+    """The epochs after which a cycle ends: 15, 45, 105."""
+    lengths = (
+        recipe["first_cycle_epochs"] * recipe["cycle_factor"] ** k for k in range(recipe["cycles"])
+    )
+    return tuple(itertools.accumulate(lengths))
 
 
 def schedule_of(recipe: Recipe) -> Schedule:
@@ -83,9 +75,4 @@ def usual_schedule(recipe: Recipe) -> str:
 
 def total_epochs(recipe: Recipe) -> int:
     """The epochs of a recipe, whether it counts them or cycles."""
-    return _cycles(recipe).ends()[-1] if recipe.get("cycles") else recipe["epochs"]
-
-
-def _cycles(recipe: Recipe) -> Restarts:
-    keys = ("first_cycle_epochs", "cycle_factor", "cycles")
-    return Restarts(recipe.get("lr", 0.0), *(recipe[key] for key in keys))
+    return _cycle_ends(recipe)[-1] if recipe.get("cycles") else recipe["epochs"]

@@ -6,9 +6,7 @@ import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from iunet.baselines.cocktail.settings import Cocktail
-from iunet.baselines.cocktail.space import NAMES, from_parameters, suggest
-from iunet.errors import UserError
+from iunet.baselines.cocktail.settings import Cocktail, from_parameters, suggest
 
 SWITCH = CategoricalDistribution((False, True))
 SHAPES = ("funnel", "long_funnel", "diamond", "hexagon", "brick", "triangle", "stairs")
@@ -66,10 +64,9 @@ def test_each_hyperparameter_has_its_range_and_its_condition(trials, name):
 
 
 def test_nothing_else_is_asked_and_what_is_asked_is_returned(trials):
-    assert tuple(SPACE) == NAMES
     for trial, parameters in trials:
         assert trial.params == parameters
-        assert [name for name in NAMES if name in parameters] == list(parameters)
+        assert [name for name in SPACE if name in parameters] == list(parameters)
 
 
 def test_thirteen_regularisers_are_all_reachable(trials):
@@ -96,22 +93,5 @@ def test_stored_parameters_give_the_cocktail(trials):
                 assert (getattr(cocktail, name.removeprefix("use_")) is not None) == value
             else:
                 assert getattr(cocktail, name.removeprefix("use_")) == value
-    nothing = {name: False for name in NAMES if name.startswith("use_")} | {"augmentation": "none"}
+    nothing = {name: False for name in SPACE if name.startswith("use_")} | {"augmentation": "none"}
     assert from_parameters(nothing) == Cocktail()
-
-
-@pytest.mark.parametrize(
-    ("changes", "match"),
-    [
-        ({"use_dropout": True}, "'dropout' is missing"),
-        ({"dropout": 0.5}, "'dropout' is 0.5, but with these others it is not asked for"),
-        ({"droput": 0.5}, "'droput' is 0.5, but"),
-        ({"use_swa": "False"}, "'use_swa' is False; it must be one of False, True"),
-        ({"use_weight_decay": True, "weight_decay": 1.0}, "must be between 1e-05 and 0.1"),
-        ({"augmentation": "fgsm", "cutout_ratio": 0.1}, "'cutout_ratio' is 0.1, but"),
-    ],
-)
-def test_parameters_that_do_not_fit_are_refused(changes, match):
-    nothing = {name: False for name in NAMES if name.startswith("use_")} | {"augmentation": "none"}
-    with pytest.raises(UserError, match=match):
-        from_parameters(nothing | changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import weakref
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -13,11 +14,13 @@ from torch import nn
 
 from iunet.baselines.cocktail import train as module
 from iunet.baselines.cocktail.settings import Cocktail
-from iunet.baselines.cocktail.train import fit, load_model, predict_probabilities, save_model
+from iunet.baselines.cocktail.train import Model, fit
 from iunet.data.load import Part, TabularInputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.errors import UserError
 from iunet.scoring.prediction import predict
+from iunet.training.loop import Trained
+from iunet.training.schedule import schedule_of
 from iunet.training.support.checkpoint import Checkpoint
 
 CPU = torch.device("cpu")
@@ -46,6 +49,13 @@ def one_thread():
     torch.set_num_threads(1)
 
 
+@dataclass
+class Fitted:
+    model: Model
+    trained: Trained
+    valid_probabilities: torch.Tensor
+
+
 class Table:
     """Gaussian clouds in three numeric columns, and a categorical one of three levels."""
 
@@ -67,8 +77,9 @@ class Table:
 
     def fit(self, seed: int = 0, checkpoint: Checkpoint | None = None, **changes):
         cocktail = Cocktail(**SMALL | changes)
-        parts = self.train, self.valid, self.prepare
-        return fit(cocktail, *parts, self.n_classes, CPU, seed, "toy/mlp_c", checkpoint)
+        parts = self.train, self.prepare
+        model, trained = fit(cocktail, *parts, self.n_classes, seed, "toy/mlp_c", checkpoint)
+        return Fitted(model, trained, model.probabilities(self.prepare, self.valid))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +94,7 @@ def equal(one, two) -> bool:
         len(a) == len(b)
         and all(m.keys() == n.keys() for m, n in zip(a, b, strict=True))
         and all(torch.equal(m[k], n[k]) for m, n in zip(a, b, strict=True) for k in m)
-        and one.history == two.history
+        and one.trained.history == two.trained.history
         and torch.equal(one.valid_probabilities, two.valid_probabilities)
     )
 
@@ -94,27 +105,21 @@ def equal(one, two) -> bool:
 def test_a_plain_fit_learns(table):
     """By the real schedule: ten layers without BatchNorm start slowly, and need its steps."""
     fitted = table.fit(first_cycle_epochs=15, lr=1e-3)
-    assert [entry["epoch"] for entry in fitted.history] == list(range(1, 106))
-    assert set(fitted.history[0]) == {"epoch", "loss"}
-    assert fitted.history[-1]["loss"] < 0.5 * fitted.history[0]["loss"]
+    assert [entry["epoch"] for entry in fitted.trained.history] == list(range(1, 106))
+    assert set(fitted.trained.history[0]) == {"epoch", "loss"}
+    assert fitted.trained.history[-1]["loss"] < 0.5 * fitted.trained.history[0]["loss"]
     predicted = fitted.valid_probabilities.argmax(dim=1)
     assert (predicted == table.valid.labels).double().mean() > 0.8
-    assert fitted.model.n_inputs == 6 and fitted.resumed_at == [] and fitted.seconds > 0
-
-
-def test_without_validation_rows_there_are_no_predictions(table):
-    parts = table.train, None, table.prepare
-    fitted = fit(Cocktail(**SMALL), *parts, 3, CPU, 0, "toy", None)
-    assert fitted.valid_probabilities is None
-    assert torch.equal(
-        predict_probabilities(fitted.model, table.prepare, table.valid),
-        table.fit().valid_probabilities,
+    assert (
+        fitted.model.n_inputs == 6
+        and fitted.trained.resumed_at == []
+        and fitted.trained.seconds > 0
     )
 
 
 def test_default_schedule_is_105_epochs():
-    cycles = module.schedule(Cocktail())
-    assert cycles.ends() == [15, 45, 105]
+    cycles = schedule_of(vars(Cocktail()))
+    assert cycles.cycle_ends == (15, 45, 105)
     assert cycles.lr_at(0) == cycles.lr_at(15) == 1e-3 and cycles.lr_at(14.99) < 1e-8
 
 
@@ -127,7 +132,7 @@ def test_everything_at_once_trains(table, augmentation, branch):
         assert all(torch.isfinite(tensor.double()).all() for tensor in member.values())
     sums = fitted.valid_probabilities.sum(dim=1)
     torch.testing.assert_close(sums, torch.ones(40))
-    assert fitted.history[-1]["loss"] < fitted.history[0]["loss"]
+    assert fitted.trained.history[-1]["loss"] < fitted.trained.history[0]["loss"]
 
 
 def softmax_of(state, cocktail, table):
@@ -168,18 +173,6 @@ def test_batchnorm_of_the_average_is_estimated_anew(table):
     found = state["blocks.0.layers.0.running_mean"], state["blocks.0.layers.0.running_var"]
     torch.testing.assert_close(found[0], h.mean(dim=0), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found[1], h.var(dim=0), atol=1e-5, rtol=1e-4)
-
-
-def test_model_survives_its_artifact(table, tmp_path):
-    fitted = table.fit(**STRONG, branch="shake_shake", **AUGMENTED["cutout"])
-    facts = save_model(tmp_path / "model.safetensors", fitted.model)
-    network = module.CocktailNetwork(fitted.model.cocktail, 6, 3, None)
-    assert facts["parameters"] == sum(p.numel() for p in network.parameters())
-    assert facts["members"] == 3 and facts["name"] == "mlp_c"
-    model = load_model(tmp_path / "model.safetensors", facts, CPU)
-    assert model.cocktail == fitted.model.cocktail
-    again = predict_probabilities(model, table.prepare, table.valid)
-    assert torch.equal(again, fitted.valid_probabilities)
 
 
 # ---- odd data
@@ -226,7 +219,7 @@ def test_resumed_fit_ends_with_the_same_bits(table, tmp_path, branch, augmentati
             interrupt_after(patch, epochs)
             table.fit(checkpoint=checkpoint, **changes)
     resumed = table.fit(checkpoint=checkpoint, **changes)
-    assert resumed.resumed_at == [3, 4]
+    assert resumed.trained.resumed_at == [3, 4]
     assert equal(resumed, whole)
 
 
@@ -276,9 +269,9 @@ def test_a_fit_frees_its_network(table, monkeypatch):
 
 
 def test_epoch_lines_can_be_switched_off(table, caplog):
-    parts = table.train, None, table.prepare
+    parts = table.train, table.prepare
     with caplog.at_level(logging.INFO):
-        fit(Cocktail(cycles=1, **SMALL), *parts, 3, CPU, 0, "toy", quiet=True)
+        fit(Cocktail(cycles=1, **SMALL), *parts, 3, 0, "toy", quiet=True)
         assert not caplog.messages
         table.fit(cycles=1)
     assert caplog.messages[-1].startswith("epoch 2/2  loss ")

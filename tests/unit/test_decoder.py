@@ -14,6 +14,7 @@ from iunet.scoring.prediction import accuracy
 from iunet.training.decoder import fit_decoder
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.loop import batches
+from iunet.training.schedule import schedule_of
 from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
@@ -92,7 +93,7 @@ def test_it_is_the_whole_network_with_the_encoder_frozen(data, supernet, setting
         optimiser = torch.optim.AdamW(weights, lr=0.01, weight_decay=0.01)
     order = stream(0, "finetune/order", CPU)
     members = []
-    schedule = settings.learning_rate()
+    schedule = schedule_of(vars(settings))
     for epoch in range(schedule.epochs):
         rows_of_epoch = list(batches(len(data.train), 16, order))
         for i, rows in enumerate(rows_of_epoch):
@@ -133,4 +134,4 @@ def test_its_recipe_is_that_of_fine_tuning(request):
         network, supernet, seed = "mlp_vis", "kappa1-scl", "1"
 
     decoder = run_settings.finetune_settings(config, Point)
-    assert FinetuneSettings(**decoder).learning_rate().epochs == 100
+    assert schedule_of(decoder).epochs == 100

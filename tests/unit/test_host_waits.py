@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from iunet.baselines import tabnet
-from iunet.baselines.cocktail.settings import AUGMENTATIONS, BRANCHES, Cocktail
+from iunet.baselines.cocktail.settings import Cocktail
 from iunet.baselines.cocktail.train import fit
 from iunet.baselines.tabnet import TabNetLogits
 from iunet.data.load import Part, TrainingData, make_inputs
@@ -219,8 +219,8 @@ def test_decoders(guarded):
     assert guarded["steps"] >= 5
 
 
-@pytest.mark.parametrize("augmentation", AUGMENTATIONS)
-@pytest.mark.parametrize("branch", BRANCHES)
+@pytest.mark.parametrize("augmentation", ["none", "mixup", "cutmix", "cutout", "fgsm"])
+@pytest.mark.parametrize("branch", ["none", "shake_shake", "shake_drop"])
 def test_cocktails(guarded, augmentation, branch):
     data = table()
     cocktail = Cocktail(
@@ -228,7 +228,7 @@ def test_cocktails(guarded, augmentation, branch):
         lookahead=True, lookahead_steps=5, skip_connection=True, branch=branch,
         augmentation=augmentation, width=8, batch_size=8, first_cycle_epochs=1, cycles=2,
     )  # fmt: skip
-    fit(cocktail, data.train, None, data.inputs, 3, CPU, 0, "toy", quiet=True)
+    fit(cocktail, data.train, data.inputs, 3, 0, "toy", quiet=True)
     assert guarded["steps"] >= 5
 
 

@@ -15,7 +15,7 @@ from iunet.networks.network import NetworkSpec, build_network, initialise, scale
 from iunet.training import finetune, supernet
 from iunet.training.finetune import FRESH, FinetuneSettings, fit_subnetwork, make_optimiser
 from iunet.training.members import split_members
-from iunet.training.schedule import Restarts
+from iunet.training.schedule import schedule_of
 from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
@@ -50,7 +50,7 @@ def test_the_loop_is_the_obvious_one(toy):
     network.load_state_dict(start)
     optimiser = torch.optim.AdamW(network.parameters(), weight_decay=0.1, fused=True)
     order = stream(0, "finetune/order", CPU)
-    rate = Restarts(settings.lr, 2, 2, 1)
+    rate = schedule_of(vars(settings))
     for epoch in range(2):
         rows = torch.randperm(34, generator=order)
         total = 0.0

@@ -38,6 +38,7 @@ from iunet.runs.names import (
 from iunet.runs.settings import finetune_defaults, network_settings, supernet_defaults
 from iunet.runs.stages import STAGES
 from iunet.training.finetune import FinetuneSettings
+from iunet.training.schedule import schedule_of
 from iunet.training.supernet import SupernetSettings
 
 CONFIG = merged()
@@ -302,7 +303,7 @@ def test_a_schedule_has_the_keys_that_it_needs():
     constant = resolve_method(with_method(row | {"schedule": "constant"}), "mine", "mlp_tab")
     assert constant.supernets == ("dense-constant",)
     point = SimpleNamespace(network="mlp_tab", dense="dense-constant", seed="0")
-    chosen = FinetuneSettings(**settings.finetune_settings(CONFIG, point)).learning_rate()
+    chosen = schedule_of(settings.finetune_settings(CONFIG, point))
     assert (chosen.epochs, chosen.lr_at, chosen.member_epochs(True)) == (105, None, [105])
 
 

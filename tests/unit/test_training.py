@@ -21,6 +21,7 @@ from iunet.scoring.metrics import classification_metrics
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.loop import batches, n_batches
 from iunet.training.members import read_members, split_members
+from iunet.training.schedule import schedule_of
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.environment import set_up_torch
@@ -210,7 +211,7 @@ def test_dense_network_has_no_mask(toy):
 
 def test_cosine_with_restarts_is_torchs():
     settings = FinetuneSettings(**FINETUNE | {"first_cycle_epochs": 15})
-    schedule = settings.learning_rate()
+    schedule = schedule_of(vars(settings))
     assert schedule.cycle_ends == (15, 45, 105) and schedule.epochs == 105
     optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=settings.lr)
     reference = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, 15, T_mult=2)

@@ -13,8 +13,9 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.autograd import Function
 
-from iunet.baselines.cocktail.settings import Cocktail
-from iunet.baselines.cocktail.shapes import dropout_rates
+from iunet.baselines.cocktail.settings import DROPOUT_SHAPES, Cocktail
+
+BLOCKS = 2  # in each of two groups, which differ in their dropout rate
 
 
 class CocktailNetwork(nn.Module):
@@ -23,18 +24,17 @@ class CocktailNetwork(nn.Module):
     ):
         """`generator` is needed for training only, on the network's device."""
         super().__init__()
-        width, n_blocks = cocktail.width, cocktail.groups * cocktail.blocks
-        rates: list[float | None] = [None] * cocktail.groups
-        if cocktail.dropout is not None:
-            rates = dropout_rates(cocktail.dropout_shape, cocktail.dropout, cocktail.groups)
-        self.first = nn.Linear(n_inputs, width)
+        parts = DROPOUT_SHAPES[cocktail.dropout_shape]
+        rates = [None if cocktail.dropout is None else cocktail.dropout * part for part in parts]
+        rate_of_block = [rate for rate in rates for _ in range(BLOCKS)]
+        self.first = nn.Linear(n_inputs, cocktail.width)
         self.blocks = nn.Sequential(
             *(
-                Block(cocktail, rates[i // cocktail.blocks], (i + 1) / n_blocks, generator)
-                for i in range(n_blocks)
+                Block(cocktail, rate, (i + 1) / len(rate_of_block), generator)
+                for i, rate in enumerate(rate_of_block)
             )
         )
-        self.last = nn.Sequential(*_activation(cocktail), nn.Linear(width, n_classes))
+        self.last = nn.Sequential(*_activation(cocktail), nn.Linear(cocktail.width, n_classes))
 
     def forward(self, x: Tensor) -> Tensor:
         return self.last(self.blocks(self.first(x)))

@@ -34,9 +34,8 @@ class Lookahead(torch.optim.AdamW):
             self.state[p]["slow"] = slow
         self.done += 1
         if self.done % self.steps == 0:
-            slow_weights = [self.state[p]["slow"] for p in weights]
-            torch._foreach_lerp_(slow_weights, weights, self.alpha)
-            torch._foreach_copy_(weights, slow_weights)
+            for p in weights:
+                p.copy_(self.state[p]["slow"].lerp_(p, self.alpha))
         return loss
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

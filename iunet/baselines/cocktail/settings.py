@@ -1,4 +1,4 @@
-"""A cocktail: which of the 13 regularisers are on, and how strong each is.
+"""A cocktail: which of the 13 regularisers are on and how strong each is, and how one is drawn.
 
 The thirteen: BatchNorm, weight decay, dropout, snapshot ensemble, stochastic weight averaging,
 Lookahead, skip connections, shake-shake, shake-drop, MixUp, CutMix, CutOut, and adversarial
@@ -8,25 +8,24 @@ training (FGSM).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from iunet.errors import UserError
+if TYPE_CHECKING:
+    import optuna
 
-DROPOUT_SHAPES = ("funnel", "long_funnel", "diamond", "hexagon", "brick", "triangle", "stairs")
-BRANCHES = ("none", "shake_shake", "shake_drop")
-AUGMENTATIONS = ("none", "mixup", "cutmix", "cutout", "fgsm")
-CLASS_WEIGHTS = ("none", "balanced")
-# What the search may choose, both ends included.
-RANGES: dict[str, tuple[float, float]] = {
-    "weight_decay": (1e-5, 0.1),
-    "dropout": (0.0, 0.8),
-    "lookahead_steps": (5, 10),
-    "lookahead_alpha": (0.5, 0.8),
-    "shake_drop_probability": (0.0, 1.0),
-    "mixup_alpha": (0.0, 1.0),
-    "cutmix_probability": (0.0, 1.0),
-    "cutout_ratio": (0.0, 1.0),
-    "cutout_probability": (0.0, 1.0),
+# Dropout rates of the two groups of the network, relative to the largest. The original computes
+# them by a function for layer widths, which rounds its steps down to whole numbers, so that rates
+# below 1 never change by a step. Here steps are fractions, as the names of the shapes promise.
+DROPOUT_SHAPES = {
+    "funnel": (1.0, 0.5),
+    "long_funnel": (1.0, 1.0),
+    "diamond": (1.0, 0.5),
+    "hexagon": (1.0, 1.0),
+    "brick": (1.0, 1.0),
+    "triangle": (0.5, 1.0),
+    "stairs": (1.0, 1.0),
 }
+SWITCHES = ("batch_norm", "snapshot_ensemble", "swa", "lookahead", "skip_connection")
 
 
 @dataclass(frozen=True)
@@ -58,27 +57,48 @@ class Cocktail:
     cycle_factor: int = 2
     cycles: int = 3
     width: int = 512
-    groups: int = 2
-    blocks: int = 2  # in each group
     class_weights: str = "balanced"  # of the loss; or none
 
-    def __post_init__(self) -> None:
-        choices = {
-            "dropout_shape": DROPOUT_SHAPES,
-            "branch": BRANCHES,
-            "augmentation": AUGMENTATIONS,
-            "class_weights": CLASS_WEIGHTS,
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                _refuse(name, getattr(self, name), f"one of {', '.join(known)}")
-        for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
-            if value is not None and not low <= value <= high:
-                _refuse(name, value, f"between {low} and {high}")
-        if self.branch != "none" and not self.skip_connection:
-            _refuse("branch", self.branch, "none without a skip connection")
+
+def suggest(trial: optuna.trial.Trial) -> dict[str, Any]:
+    """The parameters of a trial; `from_parameters` makes a cocktail of them.
+
+    A hyperparameter is asked for only where it has an effect: a strength when its switch is on, a
+    branch beside a skip connection. Ranges are linear, as in the original.
+    """
+
+    def switch(name: str) -> bool:
+        return trial.suggest_categorical(f"use_{name}", (False, True))
+
+    switch("batch_norm")
+    if switch("weight_decay"):
+        trial.suggest_float("weight_decay", 1e-5, 0.1)
+    if switch("dropout"):
+        trial.suggest_float("dropout", 0, 0.8)
+        trial.suggest_categorical("dropout_shape", tuple(DROPOUT_SHAPES))
+    switch("snapshot_ensemble")
+    switch("swa")
+    if switch("lookahead"):
+        trial.suggest_int("lookahead_steps", 5, 10)
+        trial.suggest_float("lookahead_alpha", 0.5, 0.8)
+    if switch("skip_connection"):
+        branch = trial.suggest_categorical("branch", ("none", "shake_shake", "shake_drop"))
+        if branch == "shake_drop":
+            trial.suggest_float("shake_drop_probability", 0, 1)
+    kinds = ("none", "mixup", "cutmix", "cutout", "fgsm")
+    kind = trial.suggest_categorical("augmentation", kinds)
+    if kind == "mixup":
+        trial.suggest_float("mixup_alpha", 0, 1)
+    if kind == "cutmix":
+        trial.suggest_float("cutmix_probability", 0, 1)
+    if kind == "cutout":
+        trial.suggest_float("cutout_ratio", 0, 1)
+        trial.suggest_float("cutout_probability", 0, 1)
+    return trial.params
 
 
-def _refuse(name: str, value: object, expected: str) -> None:
-    raise UserError(f"MLP+C's hyperparameter '{name}' is {value}; it must be {expected}.")
+def from_parameters(parameters: dict[str, Any], **fixed: Any) -> Cocktail:
+    """The cocktail of a trial's parameters; `fixed` are fields that the search leaves alone."""
+    strengths = {k: v for k, v in parameters.items() if not k.startswith("use_")}
+    switches = {name: parameters[f"use_{name}"] for name in SWITCHES}
+    return Cocktail(**strengths, **switches, **fixed)

@@ -7,24 +7,22 @@ and a resumed one all end with the same bits.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from iunet.baselines.class_weights import class_weights
 from iunet.baselines.cocktail.augmenters import augmented_loss
 from iunet.baselines.cocktail.network import CocktailNetwork
 from iunet.baselines.cocktail.optimisers import average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import Cocktail
 from iunet.data.load import Inputs, Part
+from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import mean_softmax
-from iunet.training.loop import Training, check_weights, train
-from iunet.training.members import read_members, split_members, write_members
-from iunet.training.schedule import Restarts
+from iunet.training.loop import Trained, Training, check_weights, train
+from iunet.training.members import keep_members, split_members
+from iunet.training.schedule import schedule_of
 from iunet.training.statistics import set_batchnorm_statistics
 from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
@@ -41,32 +39,32 @@ class Model:
     n_classes: int
     members: list[State]
 
+    def empty_network(self) -> CocktailNetwork:
+        """A network without weights: initial ones would be replaced, and need random numbers."""
+        with torch.device("meta"):
+            return CocktailNetwork(self.cocktail, self.n_inputs, self.n_classes, None)
 
-@dataclass
-class Fitted:
-    model: Model
-    history: list[dict[str, float]]  # per epoch: loss
-    seconds: float  # of training, over all interruptions
-    resumed_at: list[int]
-    valid_probabilities: Tensor | None  # [rows, classes], if validation rows were given
+    def probabilities(self, prepare: Inputs, part: Part) -> Tensor:
+        """Mean softmax over the members, [rows, classes]."""
+        network = self.empty_network().to_empty(device=part.raw.device)
+        return mean_softmax(network, self.members, prepare, part)
 
 
 def fit(
     cocktail: Cocktail,
     train_part: Part,
-    valid: Part | None,
     prepare: Inputs,
     n_classes: int,
-    device: torch.device,
     seed: int,
     run: str,
     checkpoint: Checkpoint | None = None,
     quiet: bool = False,
-) -> Fitted:
+) -> tuple[Model, Trained]:
     """Train on `train_part`; a divergence is a `UserError` that names the run.
 
     The caller removes the checkpoint when its artifacts are written.
     """
+    device = train_part.raw.device
     n_inputs = prepare.prepare(train_part.raw[:1]).shape[1]
     noise = stream(seed, "cocktail/noise", device)
     network = initial_network(cocktail, n_inputs, n_classes, seed, noise).to(device)
@@ -78,14 +76,7 @@ def fit(
     for member in members:
         network.load_state_dict(member)
         check_weights(run, network)
-    model = Model(cocktail, n_inputs, n_classes, members)
-    return Fitted(
-        model,
-        trained.history,
-        trained.seconds,
-        trained.resumed_at,
-        None if valid is None else predict_probabilities(model, prepare, valid),
-    )
+    return Model(cocktail, n_inputs, n_classes, members), trained
 
 
 def initial_network(
@@ -96,13 +87,6 @@ def initial_network(
         initial = stream(seed, "cocktail/initial", torch.device("cpu"))
         torch.default_generator.set_state(initial.get_state())
         return CocktailNetwork(cocktail, n_inputs, n_classes, noise)
-
-
-def schedule(cocktail: Cocktail) -> Restarts:
-    """Cosine annealing with restarts, as in the fine-tuning of tables."""
-    return Restarts(
-        cocktail.lr, cocktail.first_cycle_epochs, cocktail.cycle_factor, cocktail.cycles
-    )
 
 
 def make_training(
@@ -116,35 +100,28 @@ def make_training(
 ) -> Training:
     device = train_part.raw.device
     balanced = cocktail.class_weights == "balanced"
-    weights = class_weights(train_part.labels, n_classes) if balanced else None
+    weights = balanced_class_weights(train_part.labels, n_classes) if balanced else None
     augment = stream(seed, "cocktail/augment", device)
-    cycles = schedule(cocktail)
-    # Averaging needs the same networks as the ensemble.
-    several = cocktail.snapshot_ensemble or cocktail.swa
-    snapshots = cycles.ends() if several else cycles.ends()[-1:]
+    schedule = schedule_of(vars(cocktail))  # with restarts, as in the fine-tuning of tables
 
     def loss(rows: Tensor):
         x, labels = prepare.prepare(train_part.raw[rows]), train_part.labels[rows]
         return augmented_loss(cocktail, network, x, labels, weights, augment), {}
 
-    def keep(epoch: int) -> State:
-        if epoch + 1 not in snapshots:
-            return {}
-        member = snapshots.index(epoch + 1)
-        return {f"{member}/{name}": t.clone() for name, t in state_tensors(network).items()}
-
+    # Averaging needs the same networks as the ensemble.
+    several = cocktail.snapshot_ensemble or cocktail.swa
     return Training(
         run,
         network,
         make_optimiser(network, cocktail),
-        cycles.ends()[-1],
+        schedule.epochs,
         cocktail.batch_size,
         len(train_part),
         loss,
         validate=None,
         generators={"order": stream(seed, "cocktail/order", device), "augment": augment},
-        lr_at=cycles.lr_at,
-        keep=keep,
+        lr_at=schedule.lr_at,
+        keep=keep_members(network, schedule.member_epochs(several)),
     )
 
 
@@ -163,38 +140,3 @@ def _members(
         set_batchnorm_statistics(network, prepare, train_part)
     averaged = {name: tensor.clone() for name, tensor in state_tensors(network).items()}
     return [*ends[:-1], averaged] if cocktail.snapshot_ensemble else [averaged]
-
-
-def predict_probabilities(model: Model, prepare: Inputs, part: Part) -> Tensor:
-    """Mean softmax over the members, [rows, classes]."""
-    network = _empty_network(model).to_empty(device=part.raw.device)
-    return mean_softmax(network, model.members, prepare, part)
-
-
-def _empty_network(model: Model) -> CocktailNetwork:
-    """A network without weights: initial ones would be replaced, and need random numbers."""
-    with torch.device("meta"):
-        return CocktailNetwork(model.cocktail, model.n_inputs, model.n_classes, None)
-
-
-# ---- artifacts
-
-
-def save_model(path: str | Path, model: Model) -> dict[str, Any]:
-    """Write the members' weights; the rest of the model is returned, as JSON for a report."""
-    write_members(path, model.members, {})
-    parameters = sum(p.numel() for p in _empty_network(model).parameters())
-    return {
-        "name": "mlp_c",
-        "n_inputs": model.n_inputs,
-        "n_classes": model.n_classes,
-        "parameters": parameters,  # of one member
-        "members": len(model.members),
-        "cocktail": asdict(model.cocktail),
-    }
-
-
-def load_model(path: str | Path, facts: dict[str, Any], device: torch.device) -> Model:
-    """A model from its weights and from what `save_model` returned."""
-    members = read_members(str(path), {}, device)
-    return Model(Cocktail(**facts["cocktail"]), facts["n_inputs"], facts["n_classes"], members)
