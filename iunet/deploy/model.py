@@ -70,8 +70,7 @@ class PrunedModel:
         from iunet.networks.network import NetworkSpec
 
         kept = {name: int(mask.sum()) for name, mask in self.masks.items()}
-        spec = NetworkSpec(**self.network)
-        return sizes(empty_network(self.network), spec, kept, len(self.members))
+        return sizes(NetworkSpec(**self.network), kept, len(self.members))
 
 
 def empty_network(network: dict[str, Any]) -> Network:

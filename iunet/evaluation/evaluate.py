@@ -81,7 +81,7 @@ class Evaluation:
 
     def sizes(self, masks: dict[str, np.ndarray], members: int) -> dict[str, Any]:
         kept = {name: int(mask.sum()) for name, mask in masks.items()}
-        return sizes(self.network, self.spec, kept, members)
+        return sizes(self.spec, kept, members)
 
     def write(self, path: str, run: str, result: dict[str, Any]) -> None:
         """The report: whose result it is, and the result."""

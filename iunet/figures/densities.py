@@ -69,7 +69,7 @@ def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> l
     if cut.ratio is None or cut.folder != str(CutName(cut.ratio)):
         return [None] * len(shapes)  # of what survived, or of another score than the magnitude
     own = SupernetName.parse(run["supernet"]).init.removeprefix("-")
-    layers = [Layer.of_shape(list(map(int, shape.split("x")))) for shape in shapes]
+    layers = [Layer(tuple(map(int, shape.split("x")))) for shape in shapes]
     return expected_densities(
         layers, init_of(base_network(run["network"]), own or default), run["ratio"]
     )

@@ -1,21 +1,19 @@
-"""The catalog of networks: for each its kind of data, its file, its name for people, its layers.
+"""The catalog of networks: for each its kind of data, its file, and its name for people.
 
-A new network is an entry here and a file with `build(spec)`. Standard library only, since Snakemake
-asks at every start how large a network will be.
+A new network is an entry here and a file with `layers(options, data)` and `build(spec)`. Snakemake
+asks at every start how large a network will be, so these files import torch in `build` only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError, nearest
-from iunet.networks import layers
-from iunet.networks.layers import Layer
 
 if TYPE_CHECKING:
-    from iunet.data.sizes import Data
+    from iunet.networks.layers import Layer, Shape
 
 
 @dataclass(frozen=True)
@@ -34,13 +32,16 @@ class NetworkEntry:
     """What is known of a network without building it."""
 
     kind: str  # of the data it is for: tabular or vision
-    module: str  # has the function `build`
+    module: str  # has the functions `layers` and `build`
     label: str  # for people, the paper's where it has one
-    layers: Callable[[dict[str, Any], Data], list[Layer]]  # of the encoder: by options and data
     own_init: bool = False  # keeps its library's initialisation, whatever the config says
     chain: bool = True  # layers follow one another, so that whole units can be removed
 
-    def size(self, options: dict[str, Any], data: Data) -> Size:
+    def layers(self, options: dict[str, Any], data: Shape) -> list[Layer]:
+        """Of its encoder."""
+        return import_module(self.module).layers(options, data)
+
+    def size(self, options: dict[str, Any], data: Shape) -> Size:
         """How large it is, by which jobs ask for memory and time."""
         encoder = self.layers(options, data)
         decoder = encoder[-1].shape[0] * data.n_classes
@@ -66,10 +67,10 @@ def network_entry(name: str) -> NetworkEntry:
 
 
 NETWORKS = {
-    "mlp_vis": NetworkEntry("vision", "iunet.networks.mlp_vis", "MLP_VIS", layers.mlp_vis),
-    "cnn": NetworkEntry("vision", "iunet.networks.cnn", "CNN", layers.cnn),
+    "mlp_vis": NetworkEntry("vision", "iunet.networks.mlp_vis", "MLP_VIS"),
+    "cnn": NetworkEntry("vision", "iunet.networks.cnn", "CNN"),
     "resnet18": NetworkEntry(
-        "vision", "iunet.networks.resnet18", "RESNET", layers.resnet18, own_init=True, chain=False
+        "vision", "iunet.networks.resnet18", "RESNET", own_init=True, chain=False
     ),
-    "mlp_tab": NetworkEntry("tabular", "iunet.networks.mlp_tab", "MLP_TAB", layers.mlp_tab),
+    "mlp_tab": NetworkEntry("tabular", "iunet.networks.mlp_tab", "MLP_TAB"),
 }

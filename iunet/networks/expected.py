@@ -9,13 +9,9 @@ this by itself. Standard library only.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 from iunet.networks.catalog import network_entry
 from iunet.networks.layers import Layer
-
-if TYPE_CHECKING:
-    from iunet.data.sizes import Data
 
 OWN = "fan_out_normal"  # torchvision's for its ResNets: normal, std √(2/fan_out)
 STEPS = 200  # of the bisection: more than a double has bits
@@ -72,11 +68,6 @@ def expected_densities(layers: list[Layer], init: str, ratio: float) -> list[flo
     """The expected density of each layer in the mask of the initial weights."""
     threshold = global_threshold(layers, init, ratio)
     return [kept_share(layer, init, threshold) for layer in layers]
-
-
-def encoder_layers(network: str, options: dict[str, Any], data: Data) -> list[Layer]:
-    """The encoder's layers in their order."""
-    return network_entry(network).layers(options, data)
 
 
 def init_of(network: str, init: str) -> str:

@@ -1,41 +1,32 @@
-"""The layers of the networks' encoders, known without building them.
+"""The layers of a network's encoder, known without building it.
 
-Sizes, estimates of time and memory, and expected densities all follow from these. Standard library
-only: Snakemake asks for the size of a network at every start.
+Builders, sizes, estimates of time and memory, and expected densities all follow from these.
+Standard library only: Snakemake asks for the size of a network at every start.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import NamedTuple
 
-from iunet.networks.shapes import (
-    CNN_HIDDEN,
-    cnn_shapes,
-    mlp_tab_widths,
-    mlp_vis_widths,
-    shrunk_widths,
-)
 
-if TYPE_CHECKING:
-    from iunet.data.sizes import Data
+class Shape(NamedTuple):
+    """What a network has to know of its data (iunet.data.sizes.Data has it, too)."""
 
-RESNET_STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))  # channels, stride; two blocks each
+    n_inputs: int  # columns after one-hot expansion, or pixels × channels
+    n_classes: int
+    side: int = 0  # of images
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A Linear or Conv of the encoder, with BatchNorm behind it."""
+    """A Linear or Conv without bias, and the BatchNorm behind it."""
 
     shape: tuple[int, ...]  # (units, inputs) or (channels, channels in, side, side)
     pixels: int = 1  # of a Conv's output
-
-    @classmethod
-    def of_shape(cls, shape: Sequence[int]) -> Layer:
-        return cls(tuple(shape))
 
     @property
     def weights(self) -> int:
@@ -53,39 +44,29 @@ class Layer:
 
 def linear_layers(widths: Sequence[int]) -> list[Layer]:
     """Of an MLP, from its number of inputs and its hidden widths."""
-    return [Layer((b, a)) for a, b in itertools.pairwise(widths)]
+    return [Layer((b, a)) for a, b in pairwise(widths)]
 
 
-def mlp_tab(options: dict[str, Any], data: Data) -> list[Layer]:
-    return linear_layers([data.n_inputs, *mlp_tab_widths(data.n_inputs, data.n_classes, options)])
+def shrunk_widths(n_inputs: int, widths: list[int], n_classes: int, ratio: float) -> list[int]:
+    """Narrower layers, all narrowed alike: a dense network as large as a subnetwork.
 
+    It has at most as many parameters as a network of `widths` of whose encoder 1/ratio of the
+    weights are kept; such a one keeps BatchNorm and its decoder, which is large with many classes.
+    """
+    if ratio == 1:
+        return widths
 
-def mlp_vis(options: dict[str, Any], data: Data) -> list[Layer]:
-    widths = mlp_vis_widths(options["alpha"], data.side)
-    widths = shrunk_widths(data.n_inputs, widths, data.n_classes, options.get("shrink", 1))
-    return linear_layers([data.n_inputs, *widths])
+    def narrowed(factor: float) -> list[int]:
+        return [max(1, math.floor(factor * width)) for width in widths]
 
+    def parameters(widths: list[int], ratio: float = 1) -> int:
+        encoder = sum(a * b for a, b in pairwise([n_inputs, *widths]))
+        return round(encoder / ratio) + 2 * sum(widths) + n_classes * (widths[-1] + 1)
 
-def cnn(options: dict[str, Any], data: Data) -> list[Layer]:
-    layers, channels_in, side = [], data.n_inputs // data.side**2, data.side
-    for channels, _, side in cnn_shapes(options["alpha"], data.side):
-        layers.append(Layer((channels, channels_in, 3, 3), side**2))
-        channels_in = channels
-    return layers + linear_layers([channels_in * side**2, CNN_HIDDEN * options["alpha"]])
-
-
-def resnet18(options: dict[str, Any], data: Data) -> list[Layer]:
-    """torchvision's: a 7×7 stem with stride 2, a pool with stride 2, eight blocks of two 3×3."""
-    side = math.ceil(data.side / 2)
-    channels_in = max(1, round(64 * options["width"]))
-    layers = [Layer((channels_in, 3, 7, 7), side**2)]
-    side = math.ceil(side / 2)
-    for stage, (wide, stride) in enumerate(RESNET_STAGES):
-        channels, side = max(1, round(wide * options["width"])), math.ceil(side / stride)
-        inner = Layer((channels, channels, 3, 3), side**2)
-        layers += [Layer((channels, channels_in, 3, 3), side**2), inner]
-        # The shortcut's 1×1
-        layers += [Layer((channels, channels_in, 1, 1), side**2)] if stage else []
-        layers += [inner, inner]
-        channels_in = channels
-    return layers
+    allowed = parameters(widths, ratio)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        fits = parameters(narrowed(middle)) <= allowed
+        low, high = (middle, high) if fits else (low, middle)
+    return narrowed(low)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from iunet.networks.mlp import mlp
-from iunet.networks.network import Network, NetworkSpec
-from iunet.networks.shapes import mlp_tab_widths
+from typing import TYPE_CHECKING, Any
+
+from iunet.networks.layers import Layer, Shape, linear_layers, shrunk_widths
+
+if TYPE_CHECKING:
+    from iunet.networks.network import Network, NetworkSpec
+
+
+def layers(options: dict[str, Any], data: Shape) -> list[Layer]:
+    hidden = [int(options["width"])] * options["depth"]
+    hidden = shrunk_widths(data.n_inputs, hidden, data.n_classes, options.get("shrink", 1))
+    return linear_layers([data.n_inputs, *hidden])
 
 
 def build(spec: NetworkSpec) -> Network:
-    widths = mlp_tab_widths(spec.n_inputs, spec.n_classes, spec.options)
-    return mlp(spec.n_inputs, widths, spec.n_classes)
+    from iunet.networks.network import mlp
+
+    return mlp(spec)

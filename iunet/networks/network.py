@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
+import math
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from iunet.networks.batchnorm import BatchNorm1d
 from iunet.networks.catalog import network_entry
+from iunet.networks.layers import Layer, Shape
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,13 @@ class NetworkSpec:
         if network_entry(self.name).kind == "tabular":
             return (self.n_inputs,)
         return (self.channels, self.side, self.side)
+
+    def data(self) -> Shape:
+        return Shape(math.prod(self.input_shape()), self.n_classes, self.side)
+
+    def layers(self) -> list[Layer]:
+        """Of its encoder, in the order of `encoder_weights`."""
+        return network_entry(self.name).layers(self.options, self.data())
 
 
 class Network(nn.Module):
@@ -60,12 +70,21 @@ class Convolutional(nn.Sequential):
 
 def build_network(spec: NetworkSpec) -> Network:
     """A freshly initialised network (PyTorch's own initialisation, torchvision's for resnet18)."""
-    return importlib.import_module(network_entry(spec.name).module).build(spec)
+    return import_module(network_entry(spec.name).module).build(spec)
 
 
 def hidden(layer: nn.Module, norm: nn.Module) -> list[nn.Module]:
     """A hidden layer: Linear or Conv without bias, then BatchNorm, then ReLU."""
     return [layer, norm, nn.ReLU()]
+
+
+def mlp(spec: NetworkSpec, flatten: bool = False) -> Network:
+    """A fully connected network, for tables and images alike."""
+    modules: list[nn.Module] = [nn.Flatten()] if flatten else []
+    layers = spec.layers()
+    for units, inputs in (layer.shape for layer in layers):
+        modules += hidden(nn.Linear(inputs, units, bias=False), BatchNorm1d(units))
+    return Network(nn.Sequential(*modules), nn.Linear(layers[-1].shape[0], spec.n_classes))
 
 
 def encoder_weights(network: Network) -> dict[str, nn.Parameter]:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from iunet.artifacts import read_json
 from iunet.data.sizes import TYPICAL
-from iunet.networks.expected import encoder_layers, expected_densities
+from iunet.networks import mlp_vis
+from iunet.networks.expected import expected_densities
 from iunet.study.frames import markdown
 from iunet.study.overlays import OVERLAY, SIZE_OVERLAY, read_config
 
@@ -24,7 +25,7 @@ def real_size_table(folder: Path) -> str:
     """The density of the thinnest layer of every mask, by method and ratio."""
     config = read_config(OVERLAY, SIZE_OVERLAY)
     ratios = config["prune"]["vision"]["ratios"]
-    layers = encoder_layers("mlp_vis", config["networks"]["mlp_vis"], TYPICAL["vision", False])
+    layers = mlp_vis.layers(config["networks"]["mlp_vis"], TYPICAL["vision", False])
     lines = {}
     for init in ("torch_default", "he_normal"):
         densities = [expected_densities(layers, init, ratio) for ratio in ratios]

@@ -9,7 +9,6 @@ from iunet.labels import dataset_label, network_label
 from iunet.networks.catalog import network_entry
 from iunet.networks.expected import (
     OWN,
-    encoder_layers,
     expected_densities,
     global_threshold,
     init_of,
@@ -68,7 +67,7 @@ def build(results: Results, context: Context) -> TableDocument:
             shared.setdefault(key, []).append(case)
     rows, cells = [], {}
     for (network, n_inputs, side, ratio), part in shared.items():
-        layers = encoder_layers(network, part[0]["options"], Data(**part[0]["size"]))
+        layers = network_entry(network).layers(part[0]["options"], Data(**part[0]["size"]))
         key = f"{network}/{n_inputs}/{side}/ratio{ratio:g}"
         names = [dataset_label(case["dataset"]) for case in part]
         notes = [GUESSED] * any(case["guessed"] for case in part)

@@ -19,8 +19,8 @@ from iunet.method.pruning import (
     shuffled_masks,
     unit_masks,
 )
+from iunet.networks.layers import shrunk_widths
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
-from iunet.networks.shapes import shrunk_widths
 from iunet.runs import settings
 from iunet.runs.methods import resolve_row
 from iunet.runs.names import CutName

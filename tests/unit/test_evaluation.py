@@ -19,7 +19,7 @@ from iunet.evaluation.consistency import cohens_kappa, consistency
 from iunet.evaluation.locality import selectivity
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
-from iunet.networks.network import NetworkSpec, build_network, initialise
+from iunet.networks.network import NetworkSpec, initialise
 from iunet.scoring.metrics import classification_metrics
 from iunet.training import statistics
 from iunet.training.statistics import set_batchnorm_statistics
@@ -141,9 +141,8 @@ def test_batchnorm_statistics_do_not_depend_on_the_order_of_the_rows():
 
 def test_sizes_by_hand():
     spec = NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2})
-    network = build_network(spec)
     kept = {"encoder.0.weight": 10, "encoder.3.weight": 6}
-    found = sizes(network, spec, kept, members=3)
+    found = sizes(spec, kept, members=3)
     n_encoder, n_total = 4 * 8 + 8 * 8, 4 * 8 + 8 * 8 + 2 * 16 + 8 * 3 + 3
     assert found == {
         "encoder_weights": n_encoder,
@@ -162,13 +161,12 @@ def test_sizes_by_hand():
 
 def test_convolutions_are_used_at_every_pixel():
     spec = NetworkSpec("cnn", 3, side=16, options={"alpha": 1})
-    network = build_network(spec)
     sides = [16, 8, 8, 4, 4, 2, 2, 1]
     channels = [3, 1, 2, 2, 4, 4, 8, 8, 16]
     convolutions = sum(
         9 * a * b * side**2 for a, b, side in zip(channels, channels[1:], sides, strict=False)
     )
-    assert sizes(network, spec, {}, 1)["flops_dense"] == 2 * (convolutions + 16 * 64 + 64 * 3)
+    assert sizes(spec, {}, 1)["flops_dense"] == 2 * (convolutions + 16 * 64 + 64 * 3)
 
 
 def candidate(name: str, mean: float | None, failed: str | None = None) -> dict:

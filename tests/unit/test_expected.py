@@ -11,7 +11,6 @@ from iunet.networks.expected import (
     OWN,
     Layer,
     bound,
-    encoder_layers,
     expected_densities,
     global_threshold,
     init_of,
@@ -32,7 +31,7 @@ def table(n_inputs: int) -> Data:
 
 
 def test_ratio_8_cuts_the_second_layer_of_mlp_vis_off():
-    layers = encoder_layers("mlp_vis", {"alpha": 8}, IMAGES)
+    layers = NETWORKS["mlp_vis"].layers({"alpha": 8}, IMAGES)
     assert sum(layer.weights for layer in layers) == 92_012_544
     assert global_threshold(layers, "torch_default", 8) == pytest.approx(0.0140, abs=5e-5)
     assert bound(layers[1], "torch_default") == pytest.approx(0.0110, abs=5e-5)
@@ -42,14 +41,14 @@ def test_ratio_8_cuts_the_second_layer_of_mlp_vis_off():
 
 @pytest.mark.parametrize(("ratio", "density"), [(8, 0.03), (16, 0.007)])
 def test_with_normal_weights_it_is_thin_but_connected(ratio, density):
-    layers = encoder_layers("mlp_vis", {"alpha": 8}, IMAGES)
+    layers = NETWORKS["mlp_vis"].layers({"alpha": 8}, IMAGES)
     found = expected_densities(layers, "he_normal", ratio)
     assert found[1] == min(found) == pytest.approx(density, rel=0.1)
 
 
 def test_the_first_layer_of_mlp_tab_is_cut_off_from_about_700_inputs_on():
     def first(n_inputs: int) -> float:
-        layers = encoder_layers("mlp_tab", OPTIONS["mlp_tab"], table(n_inputs))
+        layers = NETWORKS["mlp_tab"].layers(OPTIONS["mlp_tab"], table(n_inputs))
         return expected_densities(layers, "torch_default", 8)[0]
 
     assert first(650) > 0 and first(750) == 0
@@ -57,7 +56,7 @@ def test_the_first_layer_of_mlp_tab_is_cut_off_from_about_700_inputs_on():
 
 
 def test_all_layers_together_keep_the_ratio():
-    layers = encoder_layers("cnn", {"alpha": 2}, IMAGES)
+    layers = NETWORKS["cnn"].layers({"alpha": 2}, IMAGES)
     for init in ("torch_default", "he_normal", "glorot", OWN):
         for ratio in (1, 2, 8, 1000):
             kept = zip(layers, expected_densities(layers, init, ratio), strict=True)
@@ -72,7 +71,7 @@ def test_every_network_has_the_layers_that_are_built(network):
     spec = NetworkSpec(network, 10, n_inputs=7, channels=3, side=16, options=options)
     data = table(7) if NETWORKS[network].kind == "tabular" else Data(1, 1, 1, 3 * 16**2, 10, 16)
     built = encoder_weights(build_network(spec)).values()
-    shapes = [layer.shape for layer in encoder_layers(network, options, data)]
+    shapes = [layer.shape for layer in NETWORKS[network].layers(options, data)]
     assert shapes == [tuple(weight.shape) for weight in built]
 
 
@@ -85,7 +84,7 @@ def test_drawn_weights_have_the_expected_densities(network, init):
     drawn = encoder_weights(initialise(spec, init, seed=0))
     weights = {name: weight.detach().numpy() for name, weight in drawn.items()}
     masks = magnitude_masks(weights, list(weights), 8)
-    layers = [Layer.of_shape([*weight.shape]) for weight in weights.values()]
+    layers = [Layer(weight.shape) for weight in weights.values()]
     expected = expected_densities(layers, init_of(network, init), 8)
     for mask, density in zip(masks.values(), expected, strict=True):
         spread = 4 * (density * (1 - density) / mask.size) ** 0.5

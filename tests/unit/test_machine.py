@@ -11,14 +11,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 import yaml
 from configs import benchmark, merged
+from torch.utils.flop_counter import FlopCounterMode
 from toy_run import Toy
 
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sizes import Data, data_size
 from iunet.errors import UserError
-from iunet.evaluation.sizes import sizes
 from iunet.machine import gpu_slot, resources
 from iunet.machine.resources import Epochs
 from iunet.method.catalog import OBJECTIVES
@@ -56,10 +57,11 @@ def test_networks_are_as_large_as_torch_builds_them(name, options, data):
         side=data.side,
         options=options,
     )
-    network = build_network(spec)
-    built, ours = sizes(network, spec, {}, 1), network_entry(name).size(options, data)
-    assert ours.parameters == built["parameters"]
-    assert ours.linear_flops + ours.conv_flops == built["flops_dense"]
+    network, ours = build_network(spec).eval(), network_entry(name).size(options, data)
+    assert ours.parameters == sum(p.numel() for p in network.parameters())
+    with FlopCounterMode(display=False) as counter:
+        network(torch.zeros(1, *spec.input_shape()))
+    assert ours.linear_flops + ours.conv_flops == counter.get_total_flops()
 
 
 def test_data_are_known_before_they_are_there(tmp_path):

@@ -13,6 +13,8 @@ from iunet.errors import UserError
 from iunet.method.objectives import Batch, invariance, supervised
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.batchnorm import two_views
+from iunet.networks.cnn import output_shapes
+from iunet.networks.mlp_vis import mlp_vis_widths
 from iunet.networks.network import (
     Convolutional,
     NetworkSpec,
@@ -21,7 +23,6 @@ from iunet.networks.network import (
     initialise,
     scaled_weights,
 )
-from iunet.networks.shapes import cnn_shapes, mlp_vis_widths
 
 SPECS = {
     "mlp_tab": NetworkSpec("mlp_tab", 4, n_inputs=7, options={"width": 16, "depth": 3}),
@@ -93,7 +94,7 @@ def test_mlp_vis_contains_the_cnn(side, alpha):
         nn.init.normal_(module.bias)
         module.running_mean.normal_()
         module.running_var.uniform_(0.5, 2)
-    sides = [side, *(size for _, _, size in cnn_shapes(alpha, side)), 1, 1]
+    sides = [side, *(size for _, size in output_shapes(alpha, side)), 1, 1]
     with torch.no_grad():
         for i, (source, target) in enumerate(zip(cnn_layers[::2], mlp_layers[::2], strict=True)):
             if isinstance(source, nn.Conv2d):
