@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def merged(*overlays: str, **changes: Any) -> dict[str, Any]:
     """The paper's config with overlays of config/, such as `test`, and changes on top."""
+    config = copy.deepcopy(_of_files(overlays))
+    config["data"]["registry"] = [str(ROOT / "config" / "datasets.csv")]
+    update_config(config, changes)
+    return config
+
+
+@cache
+def _of_files(overlays: tuple[str, ...]) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for name in ("config", *overlays):
         text = (ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8")
         update_config(config, yaml.safe_load(text))
-    config["data"]["registry"] = [str(ROOT / "config" / "datasets.csv")]
-    update_config(config, changes)
     return config
 
 
