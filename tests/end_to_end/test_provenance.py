@@ -1,6 +1,6 @@
-"""Nothing stale and nothing foreign, shown by real jobs in a copy of the project.
+"""Nothing stale and nothing foreign, shown by real jobs in copies of the project.
 
-The jobs are the smallest there are: two supernets of two layers on `wine`.
+They begin with what the shared run of config/test.yaml has made of `wine`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import NOTHING
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "config", "iunet", "profiles", "reports", "workflow", "envs")
@@ -21,7 +22,6 @@ IUNET, OMP = f"{RUNS}/kappa0.25-ilo/seed0", f"{RUNS}/kappa1-sup/seed0"
 CHOICES = (f"{RUNS}/choice-iunet.json", f"{RUNS}/choice-omp.json")
 EVALUATION = f"{IUNET}/ratio8/evaluation.json"
 TABLE9 = "results/test/tables/table9.csv"
-NOTHING = "Nothing to be done"
 
 
 class Project:
@@ -37,12 +37,6 @@ class Project:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, path / name)
         return cls(path)
-
-    def copied(self, path: Path, records: bool = True) -> Project:
-        """With its results, and with or without Snakemake's records of them."""
-        ignore = None if records else shutil.ignore_patterns(".snakemake")
-        shutil.copytree(self.path, path, ignore=ignore)
-        return Project(path)
 
     def snakemake(
         self, *arguments: str, overlay: tuple[str, ...] = ("config/test.yaml",)
@@ -74,17 +68,15 @@ class Project:
         path.write_text(text.replace(old, new))
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Project:
-    """A project in which two choices, their evaluations and table 9 are made."""
-    project = Project.fresh(tmp_path_factory.mktemp("finished") / "project")
-    project.run(*CHOICES, EVALUATION, TABLE9)
-    return project
-
-
 @pytest.fixture
 def project(finished, tmp_path) -> Project:
-    return finished.copied(tmp_path / "project")
+    """A new checkout, in which every file is newer than the results that are copied into it."""
+    project = Project.fresh(tmp_path / "project")
+    results = finished.path / "results" / "test"
+    for part in ("data", "splits", "runs/wine", "tables"):
+        shutil.copytree(results / part, project.path / "results" / "test" / part)
+    shutil.copytree(finished.path / ".snakemake", project.path / ".snakemake")
+    return project
 
 
 # ---- a change whose job fails once is not forgotten
@@ -139,65 +131,58 @@ def test_an_edit_is_named_and_can_be_accepted(project):
     assert "rule supernet" not in project.run(EVALUATION, f"{IUNET}/evaluation.json")
 
 
-def test_results_copied_into_a_new_checkout_are_up_to_date(finished, tmp_path):
-    """Where every file of the code is newer than every result."""
-    project = Project.fresh(tmp_path / "project")
-    for path in project.path.rglob("*"):
+def test_results_copied_into_a_new_checkout_are_up_to_date(project):
+    for path in project.path.joinpath("workflow").rglob("*"):
         path.touch()
-    for part in ("results", ".snakemake"):
-        shutil.copytree(finished.path / part, project.path / part)
     assert NOTHING in project.run(EVALUATION, *CHOICES, TABLE9, "-n")
 
 
 # ---- artifacts of other runs
 
 
-@pytest.mark.parametrize(
-    ("source", "victim", "target", "fragments"),
-    [
-        (
-            f"{OMP}/supernet.safetensors",
-            f"{IUNET}/supernet.safetensors",
-            f"{IUNET}/ratio4/mask.json",
-            ["kappa1-sup", "kappa0.25-ilo"],
-        ),
-        (
-            "results/test/splits/wine/test.safetensors",
-            "results/test/splits/wine/train.safetensors",
-            f"{RUNS}/kappa0.5-sup/seed0/supernet.json",
-            ["'test.safetensors'"],
-        ),
-    ],
-    ids=["supernet", "part of a split"],
-)
-def test_an_artifact_of_another_run_is_refused_by_name(project, source, victim, target, fragments):
-    facts = (project.path / victim).stat()
-    shutil.copy(project.path / source, project.path / victim)
-    os.utime(project.path / victim, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    output = project.fail(target)
-    assert victim in output
-    assert all(fragment in output for fragment in fragments)
-    assert "run the same command again" in output
+def test_artifacts_of_other_runs_and_damaged_ones_are_refused_by_name(project):
+    """Another run's supernet, the wrong part of a split, a byte that is not as it was written."""
+    foreign, part = f"{IUNET}/supernet.safetensors", "results/test/splits/wine/train.safetensors"
+    damaged = f"{OMP}/supernet.safetensors"
+    contents = {
+        foreign: (project.path / damaged).read_bytes(),
+        part: (project.path / part).with_name("test.safetensors").read_bytes(),
+        damaged: with_a_flipped_byte(project.path / damaged),
+    }
+    for victim, content in contents.items():
+        facts = (project.path / victim).stat()
+        (project.path / victim).write_bytes(content)
+        os.utime(project.path / victim, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    output = project.fail(
+        f"{IUNET}/ratio4/mask.json",
+        f"{RUNS}/kappa0.5-sup/seed0/supernet.json",
+        f"{OMP}/ratio4/mask.json",
+    )
+    said = {victim: lines_with(output, victim) for victim in contents}
+    assert "kappa1-sup" in said[foreign] and "kappa0.25-ilo" in said[foreign]
+    assert "'test.safetensors'" in said[part]
+    assert f"{damaged} is damaged" in said[damaged]
+    assert all("run the same command again" in lines for lines in said.values())
     assert "Traceback (most recent call last)" not in output
 
 
-def test_a_flipped_byte_is_refused_by_name(project):
-    victim = project.path / IUNET / "supernet.safetensors"
-    facts, content = victim.stat(), bytearray(victim.read_bytes())
+def with_a_flipped_byte(path: Path) -> bytes:
+    content = bytearray(path.read_bytes())
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     content[8 + size + header["encoder.0.weight"]["data_offsets"][0] + 2] ^= 1
-    victim.write_bytes(content)
-    os.utime(victim, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    output = project.fail(f"{IUNET}/ratio4/mask.json")
-    assert f"{IUNET}/supernet.safetensors is damaged" in output
+    return bytes(content)
+
+
+def lines_with(output: str, text: str) -> str:
+    return "\n".join(line for line in output.splitlines() if text in line)
 
 
 # ---- a folder that was copied without Snakemake's records
 
 
-def test_copied_results_of_other_settings_are_named(finished, tmp_path):
-    project = finished.copied(tmp_path / "project", records=False)
+def test_copied_results_of_other_settings_are_named(project):
+    shutil.rmtree(project.path / ".snakemake")
     project.edit("config/test.yaml", "supernet: {epochs: 2", "supernet: {epochs: 3")
     output = project.fail(EVALUATION, "-n")
     assert "epochs: expected 3, found 2" in output and "it was copied here" in output

@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -31,6 +33,14 @@ class Plan:
         return found
 
 
+def rerun_triggers() -> frozenset[Any]:
+    """As the command finds them in profiles/default."""
+    from snakemake.settings.enums import RerunTrigger
+
+    profile = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text())
+    return frozenset(map(RerunTrigger.parse_choice, profile["rerun-triggers"]))
+
+
 def load(
     folder: Path,
     configfiles: tuple[str, ...] = (),
@@ -52,7 +62,7 @@ def load(
             workflow_settings=settings.WorkflowSettings(),
             logger_manager=LoggerManager(logger, settings.OutputSettings()),
             storage_settings=settings.StorageSettings(),
-            dag_settings=settings.DAGSettings(),
+            dag_settings=settings.DAGSettings(rerun_triggers=rerun_triggers()),
             deployment_settings=settings.DeploymentSettings(),
             group_settings=settings.GroupSettings(),
             storage_provider_settings={},
