@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+AnyPath = str | os.PathLike
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 PROVENANCE, SEAL = "made_by", "seal"
 AGAIN = (
@@ -36,7 +37,7 @@ AGAIN = (
 
 
 @contextlib.contextmanager
-def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
+def atomic_path(path: AnyPath) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` if the block succeeds, and goes if not."""
     path = Path(path)
     if path.is_dir():
@@ -51,7 +52,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())  # safetensors makes its files private
+        temporary.chmod(0o666 & folder.stat().st_mode)  # safetensors makes its files private
         temporary.replace(path)
     except Exception as error:
         explain_full_disk(error, path)
@@ -60,19 +61,13 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def is_full_disk(error: BaseException) -> bool:
     # pyarrow and Python set errno; safetensors (Rust) only says it in its text.
     in_text = any(f"os error {number})" in str(error) for number in NO_SPACE)
     return in_text or getattr(error, "errno", None) in NO_SPACE
 
 
-def explain_full_disk(error: BaseException, path: str | os.PathLike) -> None:
+def explain_full_disk(error: BaseException, path: AnyPath) -> None:
     """Raise a `UserError` that names `path` if the error means that the disk is full."""
     if not is_full_disk(error):
         return
@@ -109,12 +104,12 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
     """
     code: list[Code] = []
     for path, wanted in expected.items():
-        if Path(path).suffix not in READERS:
+        if Path(path).suffix not in CONTENT:
             continue
         found = read_provenance(path)
         refuse_foreign(path, wanted, found)
-        code.append(_plain_dict(found.get("code")))
-        for name, checksum in _plain_dict(found.get("files")).items():
+        code.append(_dictionary(found, "code"))
+        for name, checksum in _dictionary(found, "files").items():
             beside = Path(path).parent / Path(name).name
             if str(beside) in expected and sha256(beside) != checksum:
                 raise UserError(
@@ -124,14 +119,15 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
     return joined_code(*code)
 
 
-def _plain_dict(value: Any) -> dict[str, Any]:
+def _dictionary(provenance: Any, key: str) -> dict[str, Any]:
+    value = provenance.get(key) if isinstance(provenance, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def read_provenance(path: str | os.PathLike) -> Any:
-    """What an artifact says of itself; None if it says nothing."""
-    reader = READERS.get(Path(path).suffix)
-    said = reader(path) if reader else None
+def read_provenance(path: AnyPath) -> Any:
+    """What a JSON or safetensors file says of itself; None if it says nothing."""
+    content = CONTENT[Path(path).suffix](path)
+    said = content.get(PROVENANCE) if isinstance(content, dict) else None
     if isinstance(said, dict) and SEAL in said and said != _sealed(said):
         raise UserError(f"{path} is damaged: what it says of itself was changed. {AGAIN}")
     return said
@@ -143,49 +139,14 @@ def _sealed(said: dict[str, Any]) -> dict[str, Any]:
     return {**plain, SEAL: _json_digest(plain)}
 
 
-# ---- JSON
+def _signed(path: AnyPath, content: dict[str, Any], **checksums: Any) -> dict[str, Any]:
+    """The content of an artifact, with its provenance and checksums."""
+    said = {"file": Path(path).name, "content": _json_digest(content), **checksums, **_provenance}
+    return {**content, PROVENANCE: _sealed(said)}
 
 
-def write_json(
-    path: str | os.PathLike, content: dict[str, Any], files: Iterable[str | os.PathLike] = ()
-) -> None:
-    """Write `content` as readable JSON; NaN and infinities are refused, they are not JSON.
-
-    `files` are files of the same job beside it that cannot hold a checksum themselves.
-    """
-    said = {"file": Path(path).name, "content": _json_digest(content), **_provenance}
-    if beside := {Path(file).name: sha256(file) for file in files}:
-        said["files"] = beside
-    whole = {**content, PROVENANCE: _sealed(said)}
-    text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text(path, text + "\n")
-
-
-def _json_digest(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _refuse_missing(path: str | os.PathLike) -> None:
-    if not Path(path).exists():
-        raise UserError(
-            f"{path} does not exist: run the stage of the workflow that makes it first."
-        )
-
-
-def _load_json(path: Path) -> Any:
-    _refuse_missing(path)
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path} cannot be read as JSON ({one_line(error)}). {AGAIN}") from error
-
-
-def read_json(path: str | os.PathLike) -> dict[str, Any]:
-    """The content of a JSON artifact, without what it says of its job."""
-    content = _load_json(Path(path))
-    if not isinstance(content, dict):
-        raise UserError(f"{path} holds no JSON object, but {one_line(repr(content))}. {AGAIN}")
+def _unsigned(path: AnyPath, content: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The content as it was given to `_signed`, if it is unchanged, and its provenance."""
     said = content.pop(PROVENANCE, None)
     try:
         fits = not isinstance(said, dict) or said.get("content") == _json_digest(content)
@@ -193,15 +154,53 @@ def read_json(path: str | os.PathLike) -> dict[str, Any]:
         fits = False
     if not fits:
         raise UserError(f"{path} is damaged: its content does not fit its checksum. {AGAIN}")
-    return content
+    return content, said
 
 
-def _json_provenance(path: str | os.PathLike) -> Any:
-    content = _load_json(Path(path))
-    return content.get(PROVENANCE) if isinstance(content, dict) else None
+def _json_digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_text(path: str | os.PathLike, text: str) -> None:
+def _refuse_missing(path: AnyPath) -> None:
+    if not Path(path).exists():
+        raise UserError(f"{path} does not exist: run the stage that makes it first.")
+
+
+# ---- JSON
+
+
+def write_json(path: AnyPath, content: dict[str, Any], files: Iterable[AnyPath] = ()) -> None:
+    """Write `content` as readable JSON; NaN and infinities are refused, they are not JSON.
+
+    `files` are files of the same job beside it that cannot hold a checksum themselves.
+    """
+    beside = {Path(file).name: sha256(file) for file in files}
+    _write_object(path, _signed(path, content, **({"files": beside} if beside else {})))
+
+
+def _write_object(path: AnyPath, content: dict[str, Any]) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def read_json(path: AnyPath) -> dict[str, Any]:
+    """The content of a JSON artifact, without what it says of its job."""
+    content = _load_json(path)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} holds no JSON object, but {one_line(repr(content))}. {AGAIN}")
+    return _unsigned(path, content)[0]
+
+
+def _load_json(path: AnyPath) -> Any:
+    _refuse_missing(path)
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path} cannot be read as JSON ({one_line(error)}). {AGAIN}") from error
+
+
+def write_text(path: AnyPath, text: str) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -209,22 +208,17 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 # ---- arrays
 
 
-def write_arrays(path: str | os.PathLike, arrays: dict[str, np.ndarray], **metadata: Any) -> None:
+def write_arrays(path: AnyPath, arrays: dict[str, np.ndarray], **metadata: Any) -> None:
     """Write named arrays as safetensors, with the metadata as JSON in the header."""
     import numpy as np
 
     # safetensors writes the memory as it lies: a transposed view would come back scrambled.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    said = {
-        "file": Path(path).name,
-        "content": _json_digest(metadata),
-        "sha256": {name: _array_digest(array) for name, array in contiguous.items()},
-        **_provenance,
-    }
-    _save(path, contiguous, {**metadata, PROVENANCE: _sealed(said)})
+    checksums = {name: _array_digest(array) for name, array in contiguous.items()}
+    _save(path, contiguous, _signed(path, metadata, sha256=checksums))
 
 
-def _save(path: str | os.PathLike, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> None:
+def _save(path: AnyPath, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> None:
     from safetensors.numpy import save_file
 
     with atomic_path(path) as temporary:
@@ -233,27 +227,27 @@ def _save(path: str | os.PathLike, arrays: dict[str, np.ndarray], header: dict[s
         save_file(arrays, temporary, metadata={"iunet": text})
 
 
-def read_arrays(path: str | os.PathLike, *names: str) -> dict[str, np.ndarray]:
+def read_arrays(path: AnyPath, *names: str) -> dict[str, np.ndarray]:
     """Read the named arrays (all, if none is named) of a safetensors file."""
     return read_arrays_and_metadata(path, *names)[0]
 
 
 def read_arrays_and_metadata(
-    path: str | os.PathLike, *names: str
+    path: AnyPath, *names: str
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays, once they are found to be as they were written, and what `write_arrays` got."""
     with _opened(path) as (file, header):
         arrays = {name: file.get_tensor(name) for name in names or file.keys()}
-    said = header.pop(PROVENANCE, None)
-    if isinstance(said, dict) and said.get("content") != _json_digest(header):
-        raise UserError(f"{path} is damaged: its header does not fit its checksum. {AGAIN}")
-    checksums = _plain_dict(_plain_dict(said).get("sha256"))
+    metadata, said = _unsigned(path, header)
+    if said is None:  # not an artifact of the workflow
+        return arrays, metadata
+    checksums = _dictionary(said, "sha256")
     for name, array in arrays.items():
-        if said is not None and checksums.get(name) != _array_digest(array):
+        if checksums.get(name) != _array_digest(array):
             raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
-    if not names and set(arrays) != set(checksums) and said is not None:
+    if not names and set(arrays) != set(checksums):
         raise UserError(f"{path} is damaged: it has not the arrays that it should have. {AGAIN}")
-    return arrays, header
+    return arrays, metadata
 
 
 def _array_digest(array: np.ndarray) -> str:
@@ -262,13 +256,8 @@ def _array_digest(array: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _arrays_provenance(path: str | os.PathLike) -> Any:
-    with _opened(path) as (_, header):
-        return header.get(PROVENANCE)
-
-
 @contextlib.contextmanager
-def _opened(path: str | os.PathLike) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _opened(path: AnyPath) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A safetensors file and its header."""
     from safetensors import SafetensorError, safe_open
 
@@ -283,16 +272,17 @@ def _opened(path: str | os.PathLike) -> Iterator[tuple[Any, dict[str, Any]]]:
         ) from error
 
 
-def write_tensors(
-    path: str | os.PathLike, tensors: dict[str, torch.Tensor], **metadata: Any
-) -> None:
+def _header(path: AnyPath) -> dict[str, Any]:
+    with _opened(path) as (_, header):
+        return header
+
+
+def write_tensors(path: AnyPath, tensors: dict[str, torch.Tensor], **metadata: Any) -> None:
     """`write_arrays` of tensors on any device."""
     write_arrays(path, {name: t.detach().cpu().numpy() for name, t in tensors.items()}, **metadata)
 
 
-def read_tensors(
-    path: str | os.PathLike, device: torch.device | str = "cpu"
-) -> dict[str, torch.Tensor]:
+def read_tensors(path: AnyPath, device: torch.device | str = "cpu") -> dict[str, torch.Tensor]:
     """`read_arrays` as tensors on a device."""
     import torch
 
@@ -300,10 +290,24 @@ def read_tensors(
     return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
 
 
+CONTENT = {".json": _load_json, ".safetensors": _header}  # files that carry provenance
+
+
+def give_identity(path: AnyPath, identity: Identity) -> None:
+    """Let an artifact say that it is this job's; content, checksums and versions stay."""
+    content, said = CONTENT[Path(path).suffix](path), read_provenance(path)
+    kept = {key: said[key] for key in ("file", "content", "sha256", "files", "code") if key in said}
+    content[PROVENANCE] = _sealed(kept | identity)
+    if Path(path).suffix == ".json":
+        _write_object(path, content)
+    else:
+        _save(path, read_arrays(path), content)
+
+
 # ---- other files
 
 
-def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, Any]:
+def read_description(json_path: AnyPath, data_path: AnyPath) -> dict[str, Any]:
     """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
     description = read_json(json_path)
     for key in ("dataset", "kind", "sha256"):
@@ -317,25 +321,9 @@ def read_description(json_path: str | Path, data_path: str | Path) -> dict[str, 
     return description
 
 
-def sha256(path: str | os.PathLike) -> str:
+def sha256(path: AnyPath) -> str:
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UserError(f"{path} cannot be read ({one_line(error)}).") from error
-
-
-READERS = {".json": _json_provenance, ".safetensors": _arrays_provenance}
-
-
-def give_identity(path: str | os.PathLike, identity: Identity) -> None:
-    """Let an artifact say that it is this job's; content, checksums and versions stay."""
-    said = read_provenance(path)
-    kept = {key: said[key] for key in ("file", "content", "sha256", "files", "code") if key in said}
-    if Path(path).suffix == ".json":
-        content = _load_json(Path(path))
-        content[PROVENANCE] = _sealed(kept | identity)
-        write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    else:
-        arrays, metadata = read_arrays_and_metadata(path)
-        _save(path, arrays, metadata | {PROVENANCE: _sealed(kept | identity)})
