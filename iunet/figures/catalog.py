@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.results.request import Request, studies
+from iunet.results.request import Request
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Declared, why_empty
 
@@ -153,7 +153,8 @@ def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | Non
     """
     dataset = name.removeprefix(TUNING)
     cells = [c for c in bench.all_cells if c.dataset == dataset and c.method.tuned]
-    found: dict[str, tuple[str, str, str | None]] = {}
-    for cell, _, path, missing in studies(bench, Request(trials=cells)):
-        found.setdefault(cell.method.name, (cell.method.name, path, missing))
+    found = {}
+    for cell in cells:
+        path = bench.study(cell, bench.seeds[0], paths.STUDY_TRIALS)
+        found.setdefault(cell.method.name, (cell.method.name, path, bench.missing(cell, [path])))
     return list(found.values())

@@ -30,7 +30,7 @@ from iunet.figures.style import (
 from iunet.labels import dataset_label, method_label, method_order, network_label
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
-from iunet.results.selection import of_results, with_layers
+from iunet.results.selection import of_results, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network
 
@@ -45,7 +45,7 @@ def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
 
 def densities(results: Results, default_init: str) -> Rows:
     """A row for each layer of the masks, all at the ratio that was chosen for IUNET."""
-    masks = with_layers(of_results(results.runs, choice_of="iunet"), results.layers)
+    masks = with_masks(of_results(results.runs, choice_of="iunet"))
     found = []
     for run in masks.to_dict("records"):
         head = {key: run[key] for key in ("dataset", "network", "method", "seed")}
@@ -54,12 +54,14 @@ def densities(results: Results, default_init: str) -> Rows:
             gone = dict.fromkeys(("ratio", "layer", "weight", "density", "expected"))
             found.append(head | gone | {"missing": missing})
             continue
-        expected = initial_densities(run, list(run["layers"]["shape"]), default_init)
+        expected = initial_densities(run, run["layer_shape"], default_init)
         ratio = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
-        for layer, initial in zip(run["layers"].to_dict("records"), expected, strict=True):
-            of_layer = {key: layer[key] for key in ("layer", "weight", "density")}
-            of_layer |= {"expected": initial, "missing": None}
-            found.append(head | {"ratio": ratio} | of_layer)
+        lists = zip(run["layer_weight"], run["layer_density"], expected, strict=True)
+        for number, (weight, density, initial) in enumerate(lists, start=1):
+            of_layer = {"layer": number, "weight": weight, "density": density}
+            found.append(
+                head | {"ratio": ratio} | of_layer | {"expected": initial, "missing": None}
+            )
     return found
 
 

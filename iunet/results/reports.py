@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from iunet.artifacts import read_json, read_provenance
 from iunet.errors import UserError
@@ -34,25 +34,30 @@ TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")  # of images, and of
 SECTIONS = ("consistency", "trained_consistency")
 MEASURED = ("same", "distinct_labels", "kappa")  # of a network under a transform
 FIRST_LAYER = ("measure", "value", "shuffled", "ratio", "units", "left_out", "wide_features")
+LAYER = {"weight": str, "shape": str, "kept": int, "dead_units": int, "density": float}
 REDO = "It is an artifact of the workflow: delete it and run the same command again."
 
+Report = dict[str, Any]
+Read = Callable[[str], Report]  # `read_json` with a memory: runs share reports
 
-Read = Callable[[str], dict[str, Any]]  # `read_json`, perhaps with a memory: runs share reports
+
+def refuse(path: object, problem: str) -> NoReturn:
+    raise UserError(f"{path} {problem}. {REDO}")
 
 
-def read_run(
-    run: AskedRun, candidates: set[tuple[str, str]], read: Read = read_json
-) -> dict[str, Any]:
+def read_run(run: AskedRun, candidates: set[tuple[str, str]], read: Read = read_json) -> Report:
     """All that the reports of a run say of it; `candidates` are those of its method."""
     path = run.files["evaluation"]
-    report = _read_evaluation(path, run)
-    failed = report.get("failed")
-    row: dict[str, Any] = {
+    report = read_json(path)
+    _check_run(path, "report", report, run, ("dataset", "seed", "stage"))
+    _check_network(path, report, run)
+    failed, overlap = report.get("failed"), report.get("overlap_with_initial_mask")
+    row: Report = {
         "ratio": report.get("ratio"),
         "chosen": _is_chosen(run, candidates, read),
         "failed": failed,
         "disconnected": bool(report.get("disconnected")),
-        "overlap_with_initial_mask": report.get("overlap_with_initial_mask"),
+        "overlap_with_initial_mask": overlap,
         "processor": processor_of(report),
         "id": (read_provenance(path) or {}).get("id"),
     }
@@ -60,89 +65,80 @@ def read_run(
     row |= {key: (report.get("sizes") or {}).get(key) for key in SIZES}
     for section in SECTIONS:
         row |= _consistency(report, section, path)
-    row |= _first_layer(report, path)
-    if "mask" in run.files:
-        row |= _layers(run, row["overlap_with_initial_mask"], read)
-    return row | _times(run, read)
+    first = report.get("first_layer_mask") or {}
+    _refuse_unknown(path, first, FIRST_LAYER)
+    row |= {f"first_layer_{key}": value for key, value in first.items()}
+    return row | _mask(run, overlap, read) | _times(run, read)
+
+
+def _check_run(path: str, kind: str, report: Report, run: AskedRun, keys: Iterable[str]) -> None:
+    """A report must be that of the run."""
+    for key in keys:
+        found, asked = report.get(key), getattr(run, key)
+        if found != asked:
+            refuse(path, f"is the {kind} of {key} {found!r}, but {asked!r} was asked for ({run})")
+
+
+def _check_network(path: str, report: Report, run: AskedRun) -> None:
+    """A report names its network without changes, that of a tuned learner its method, if any."""
+    network = report.get("network")
+    name = network.get("name") if isinstance(network, dict) else network
+    known = (base_network(run.network), run.method)
+    if name not in known and not (name is None and run.stage == "tuned"):
+        asked = f"but '{run.network}' was asked for ({run})"
+        refuse(path, f"is the report of network '{name}', {asked}")
+
+
+def _refuse_unknown(path: str, found: Iterable[str], known: Iterable[str]) -> None:
+    if unknown := sorted(set(found) - set(known)):
+        raise UserError(f"{path} measures {', '.join(unknown)}, for which runs.csv has no column.")
 
 
 # ---- evaluations
 
 
-def _read_evaluation(path: str, run: AskedRun) -> dict[str, Any]:
-    """The report at `path`, once it is found to be that of the run."""
-    report = read_json(path)
-    for key in ("dataset", "seed", "stage"):
-        _check_same(path, "report", key, report.get(key), getattr(run, key), run)
-    network = report.get("network")
-    name = network.get("name") if isinstance(network, dict) else network
-    known = (base_network(run.network), run.method)
-    if name not in known and not (name is None and run.stage == "tuned"):
-        raise UserError(
-            f"{path} is the report of network '{name}', but '{run.network}' was asked for ({run}). "
-            f"{REDO}"
-        )
-    return report
-
-
-def _check_same(path: str, kind: str, key: str, found: Any, asked: Any, run: AskedRun) -> None:
-    if found != asked:
-        raise UserError(
-            f"{path} is the {kind} of {key} {found!r}, but {asked!r} was asked for ({run}). {REDO}"
-        )
-
-
-def _scores(report: dict[str, Any], path: str) -> dict[str, float]:
+def _scores(report: Report, path: str) -> dict[str, float]:
     """The scores of a network that did not fail: percentages, every one.
 
     A tuned baseline is fitted again on train and valid, so of valid it has its trial's score only.
     """
-    metrics = report.get("metrics")
+    metrics = report.get("metrics") or {}
+    valid_may_lack = report["stage"] == "tuned" and bool(metrics)
     found = {}
     for key in SCORED:
-        if not isinstance(metrics, dict) or key not in metrics:
-            if isinstance(metrics, dict) and report["stage"] == "tuned" and key[:5] == "valid":
-                continue
-            raise UserError(f"{path} lacks the metric '{key}'. {REDO}")
-        found[key] = _percentage(metrics[key], key, path)
+        if key in metrics:
+            found[key] = float(_number(metrics[key], f"'{key}'", path, 0, 100, "percentage"))
+        elif not (valid_may_lack and key.startswith("valid")):
+            refuse(path, f"lacks the metric '{key}'")
     return found
 
 
-def _percentage(value: Any, key: str, path: str) -> float:
+def _number(value: Any, place: str, path: str, low: float, high: float, kind: str) -> float:
+    """A number that lies between two others; NaN lies nowhere."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not 0 <= value <= 100:
-        raise UserError(f"{path}: '{key}' is {value!r}, which is no percentage. {REDO}")
-    return float(value)
+    if not number or not low <= value <= high:
+        raise UserError(f"{path}: {place} is {value!r}, which is no {kind}. {REDO}")
+    return value
 
 
-def _consistency(report: dict[str, Any], section: str, path: str) -> dict[str, Any]:
+def _consistency(report: Report, section: str, path: str) -> Report:
     found = {}
-    for transform, entry in (report.get(section) or {}).items():
-        place = f"{section}.{transform}"
-        if transform not in TRANSFORMS:
-            raise UserError(f"{path} measures '{place}', for which runs.csv has no column.")
-        distinct, kappa = entry.get("distinct_labels"), entry.get("kappa")
-        if not isinstance(distinct, int) or distinct < 1:
-            raise UserError(
-                f"{path}: '{place}.distinct_labels' is {distinct!r}, which is no number of labels. "
-                f"{REDO}"
-            )
-        if kappa is not None and not (isinstance(kappa, int | float) and -1 <= kappa <= 1):
-            raise UserError(f"{path}: '{place}.kappa' is {kappa!r}, which is no kappa. {REDO}")
-        values = (_percentage(entry.get("same"), f"{place}.same", path), distinct, kappa)
-        found |= {f"{section}_{transform}_{m}": v for m, v in zip(MEASURED, values, strict=True)}
+    measured = report.get(section) or {}
+    _refuse_unknown(path, measured, TRANSFORMS)
+    for transform, entry in measured.items():
+        place, column = f"'{section}.{transform}", f"{section}_{transform}"
+        same, labels, kappa = (entry.get(key) for key in MEASURED)
+        found[f"{column}_same"] = float(_number(same, f"{place}.same'", path, 0, 100, "percentage"))
+        found[f"{column}_distinct_labels"] = _number(
+            labels, f"{place}.distinct_labels'", path, 1, math.inf, "number of labels"
+        )
+        if kappa is not None:
+            _number(kappa, f"{place}.kappa'", path, -1, 1, "kappa")
+        found[f"{column}_kappa"] = kappa
     return found
 
 
-def _first_layer(report: dict[str, Any], path: str) -> dict[str, Any]:
-    found = report.get("first_layer_mask") or {}
-    if unknown := set(found) - set(FIRST_LAYER):
-        names = ", ".join(sorted(unknown))
-        raise UserError(f"{path} measures {names}, for which runs.csv has no column.")
-    return {f"first_layer_{key}": value for key, value in found.items()}
-
-
-def processor_of(report: dict[str, Any]) -> str | None:
+def processor_of(report: Report) -> str | None:
     """The GPU or CPU that a network was made with, since bits repeat on the same one only.
 
     None of tuned baselines and of the oldest reports, which do not name their CPU.
@@ -153,35 +149,39 @@ def processor_of(report: dict[str, Any]) -> str | None:
     return environment["cpu" if environment["device_type"] == "cpu" else "device"]
 
 
-# ---- masks and times
+# ---- masks, times and choices
 
 
-def _layers(run: AskedRun, overlap: float | None, read: Read) -> dict[str, Any]:
+def _mask(run: AskedRun, overlap: float | None, read: Read) -> Report:
     """The layers of a mask, as lists.
 
     Networks that differ in their initial weights share a mask's report. Where the mask was found
     again on another processor, it is not the one that this network was evaluated with.
     """
+    if "mask" not in run.files:
+        return {}
     path = run.files["mask"]
     report = read(path)
-    for key in ("dataset", "seed"):
-        _check_same(path, "mask", key, report.get(key), getattr(run, key), run)
+    _check_run(path, "mask", report, run, ("dataset", "seed"))
     layers = report.get("layers")
     if not layers:
-        raise UserError(f"{path} has no layers ({run}). {REDO}")
-    found = {f"layer_{key}": [layer[key] for layer in layers] for key in ("weight", "kept")}
-    found["layer_shape"] = ["x".join(map(str, layer["shape"])) for layer in layers]
-    found["layer_dead_units"] = [layer["dead_units"] for layer in layers]
-    found["layer_density"] = [layer["density"] for layer in layers]
+        refuse(path, f"has no layers ({run})")
+    layers = [layer | {"shape": "x".join(map(str, layer["shape"]))} for layer in layers]
+    found = {f"layer_{key}": [layer[key] for layer in layers] for key in LAYER}
     of_mask = report["overlap_with_initial_mask"]
     return found | {"mask_overlap": of_mask, "own_mask": of_mask == overlap}
 
 
-def _times(run: AskedRun, read: Read) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+def _times(run: AskedRun, read: Read) -> Report:
+    row: Report = {}
     for stage in SECONDS:
-        if stage in run.files:
-            row[f"{stage}_seconds"] = _seconds(run.files[stage], read)
+        if path := run.files.get(stage):
+            times = read(path).get("times")
+            seconds = times.get("total_s") if isinstance(times, dict) else None
+            known = isinstance(seconds, int | float) and 0 <= seconds < math.inf
+            if not known:
+                refuse(path, f"has no time: 'times.total_s' is {seconds!r}")
+            row[f"{stage}_seconds"] = seconds
     if "study" in run.files:
         study = read(run.files["study"])
         row |= {f"trials_{key}": value for key, value in study["counts"].items()}
@@ -189,58 +189,37 @@ def _times(run: AskedRun, read: Read) -> dict[str, Any]:
     return row
 
 
-def _seconds(path: str, read: Read) -> float:
-    times = read(path).get("times")
-    seconds = times.get("total_s") if isinstance(times, dict) else None
-    if not isinstance(seconds, int | float) or not math.isfinite(seconds) or seconds < 0:
-        raise UserError(f"{path} has no time: 'times.total_s' is {seconds!r}. {REDO}")
-    return seconds
-
-
-# ---- choices
-
-
 def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> bool | None:
     """Whether a candidate was chosen; None before the choice, and where there is none."""
     if "choice" not in run.files:
         return None
-    chosen = _read_choice(run.files["choice"], run, read)["chosen"]
+    path = run.files["choice"]
+    choice = read(path)
+    keys = ("dataset", "network", "method")
+    if lacking := [key for key in (*keys, "chosen", "candidates") if key not in choice]:
+        refuse(path, f"is not a choice: it lacks '{lacking[0]}'")
+    _check_run(path, "choice", choice, run, keys)
+    chosen = choice["chosen"]
     if chosen is None:
         return False
-    pair = (chosen["supernet"], chosen["cut"])
+    pair = (chosen.get("supernet"), chosen.get("cut"))
+    if pair not in [(c.get("supernet"), c.get("cut")) for c in choice["candidates"]]:
+        refuse(path, f"chooses {chosen!r}, which is none of its candidates")
     if pair not in candidates:
-        raise UserError(
-            f"{run.files['choice']} chooses '{'/'.join(pair)}', which is not among the runs that "
-            f"are asked for: {', '.join(map('/'.join, sorted(candidates)))}. {REDO}"
-        )
+        asked = ", ".join(map("/".join, sorted(candidates)))
+        chooses = f"chooses '{'/'.join(pair)}', which is not among the runs that are asked for"
+        refuse(path, f"{chooses}: {asked}")
     return pair == (run.supernet, run.cut)
-
-
-def _read_choice(path: str, run: AskedRun, read: Read) -> dict[str, Any]:
-    choice = read(path)
-    for key in ("dataset", "network", "method", "chosen", "candidates"):
-        if key not in choice:
-            raise UserError(f"{path} is not a choice: it lacks '{key}'. {REDO}")
-    for key in ("dataset", "network", "method"):
-        _check_same(path, "choice", key, choice[key], getattr(run, key), run)
-    chosen = choice["chosen"]
-    pairs = [(c.get("supernet"), c.get("cut")) for c in choice["candidates"]]
-    if chosen is not None and (chosen.get("supernet"), chosen.get("cut")) not in pairs:
-        raise UserError(f"{path} chooses {chosen!r}, which is none of its candidates. {REDO}")
-    return choice
 
 
 # ---- data sets
 
 
-def read_dataset(path: str, dataset: str) -> dict[str, Any]:
+def read_dataset(path: str, dataset: str) -> Report:
     """What the report of a split says of a data set (iunet/tables/table8.py and table9.py)."""
     split = read_json(path)
     if split.get("dataset") != dataset:
-        raise UserError(
-            f"{path} is the split of {split.get('dataset')!r}, but {dataset!r} was asked for. "
-            f"{REDO}"
-        )
+        refuse(path, f"is the split of {split.get('dataset')!r}, but {dataset!r} was asked for")
     provenance = split["provenance"]
     totals = [sum(entry[part] for part in ("train", "valid", "test")) for entry in split["classes"]]
     task = provenance.get("task_id") or provenance.get("instead_of", {}).get("location")

@@ -13,12 +13,19 @@ from typing import Any
 from iunet.artifacts import write_text
 from iunet.errors import UserError, one_line
 from iunet.escape import csv_text
-from iunet.results.reports import FIRST_LAYER, MEASURED, SCORED, SECTIONS, SIZES, TRANSFORMS
+from iunet.results.reports import (
+    FIRST_LAYER,
+    LAYER,
+    MEASURED,
+    SCORED,
+    SECTIONS,
+    SIZES,
+    TRANSFORMS,
+)
 from iunet.results.request import SECONDS
 
 Record = dict[str, Any]
 KEY = ("dataset", "network", "method", "seed", "supernet", "cut")
-LAYER = ("weight", "shape", "kept", "dead_units", "density")
 YES, NO = "yes", "no"
 COLUMNS = [
     *("dataset", "network", "method", "seed", "stage", "supernet", "cut", "ratio"),
@@ -79,7 +86,7 @@ def _parsed(row: dict[str, str], where: str) -> Record:
         elif key in ("chosen", "disconnected"):
             values[key] = text == YES
         elif key.startswith("layer_"):
-            values[key] = text.split(" ")
+            values[key] = [*map(LAYER[key.removeprefix("layer_")], text.split(" "))]
         else:
             values[key] = _number(text, key, where)
     return values
@@ -90,14 +97,3 @@ def _number(text: str, key: str, where: str) -> int | float:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
         raise UserError(f"{where}: '{key}' is '{text}', which is no number.") from None
-
-
-def layer_lists(record: Record) -> list[Record]:
-    """The layers of a record's mask, one after another."""
-    found = []
-    lists = [record[f"layer_{key}"] for key in LAYER]
-    for weight, shape, kept, dead_units, density in zip(*lists, strict=True):
-        units = int(shape.partition("x")[0])
-        counts = {"kept": int(kept), "units": units, "dead_units": int(dead_units)}
-        found.append({"weight": weight, "shape": shape, "density": float(density)} | counts)
-    return found

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError
-from iunet.results.collect import runs_frame
-from iunet.results.reports import MEASURED, REDO, TRANSFORMS
-from iunet.results.runs_csv import KEY
+from iunet.results.collect import frame_of, runs_frame
+from iunet.results.reports import MEASURED, REDO, SECTIONS, TRANSFORMS
 from iunet.runs.entries import NOT_FINISHED
 from iunet.runs.names import CutName
 from iunet.runs.settings import trains_decoder
@@ -21,20 +20,19 @@ RUN = [*METHOD, "seed"]
 TRAINED = "_trained"  # ends the `method` of rows on trained networks
 
 
-def of_methods(frame: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFrame:
+def of_methods(runs: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFrame:
     """The rows of some (data set, network, method), in the order of these."""
-    places = {tuple(key): place for place, key in enumerate(keys)}
-    own = zip(*(frame[column] for column in METHOD), strict=True)
-    place = [places.get(key, -1) for key in own]
-    ordered = frame.assign(_place=place).sort_values("_place", kind="stable")
-    return ordered[ordered["_place"] >= 0].drop(columns="_place")
+    import pandas as pd
+
+    return pd.DataFrame(keys, columns=METHOD, dtype=object).drop_duplicates().merge(runs, on=METHOD)
 
 
 def of_subnetworks(runs: pd.DataFrame) -> pd.DataFrame:
     """The candidates of all methods at each cut, cut by cut, with no choice among them."""
+    import pandas as pd
+
     pruned = runs[runs["cut"].notna()]
-    cuts = {cut: place for place, cut in enumerate(dict.fromkeys(pruned["cut"]))}
-    return pruned.sort_values("cut", key=lambda names: names.map(cuts), kind="stable")
+    return pruned.sort_values("cut", key=lambda cuts: pd.factorize(cuts)[0], kind="stable")
 
 
 def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame:
@@ -46,102 +44,77 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
     """
     import pandas as pd
 
-    methods = _candidates(runs)
-    ratios = {key: frozenset(row["ratio"] for row in part) for key, part in methods.items()}
-    places, blank = [], []
+    runs = runs.reset_index(drop=True)
+    ratio = runs["cut"].map(lambda cut: CutName.parse(cut).ratio if cut else None)
+    methods = dict(iter(runs.assign(cut_ratio=ratio).groupby(METHOD, sort=False)))
+    cuts = {key: part[part["cut"].notna()] for key, part in methods.items()}
+    ratios = {key: set(part["cut_ratio"].dropna()) for key, part in cuts.items()}
+    found = [runs[:0]]
     for key, part in methods.items():
         leader = (*key[:2], choice_of)
         leader = leader if ratios.get(leader) == ratios[key] else key
-        seeds: dict[int, list[Row]] = {}
-        for row in part:
-            seeds.setdefault(row["seed"], []).append(row)
-        for seed, rows in seeds.items():
-            place, reason = _picked(rows, methods[leader], own=leader == key)
-            if reason:  # a row without a network, behind all others
-                place = len(runs) + len(blank)
-                head = dict(zip(RUN, (*key, seed), strict=True))
-                nowhere = {"supernet": None, "cut": None, "failed": None, "missing": None}
-                blank.append(head | {"stage": rows[0]["stage"]} | nowhere | reason)
-            places.append(place)
-    if blank:
-        runs = pd.concat([runs, runs_frame(blank).reindex(columns=runs.columns)])
-    return runs.iloc[places].reset_index(drop=True)
+        same = ["supernet", "cut"] if leader == key else ["cut_ratio"]
+        pruned = len(cuts[key]) > 0  # then supernets only stand beside what was cut from them
+        found.append(
+            _picked(cuts[key], cuts[leader], same) if pruned else part.drop_duplicates(RUN)
+        )
+    return pd.concat(found)[runs.columns]
 
 
-Row = dict[str, Any]  # what decides of a run whether it is shown
+def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """The candidate of each seed that is the same as the chosen one, or a row that says why not."""
+    import pandas as pd
+
+    chosen = chooser[chooser["chosen"].fillna(False)]
+    if len(chosen):
+        picked = candidates[(candidates[same] == chosen.iloc[0][same]).all(axis=1)]
+        if sorted(picked["seed"]) != sorted(candidates["seed"].unique()):
+            run, n = ", ".join(candidates.iloc[0][METHOD]), len(picked)
+            raise UserError(f"The choice means {n} networks of all seeds ({run}). {REDO}")
+        reason = None
+    else:
+        picked = candidates.drop_duplicates("seed")
+        waits = chooser["chosen"].isna().any()
+        reason = {"missing": NOT_FINISHED} if waits else {"failed": _failure(chooser)}
+    gone = candidates.groupby("seed")["missing"].first()  # of all reasons
+    blank = picked[picked["seed"].map(gone).notna() | (reason is not None)]
+    rows = [
+        row
+        | {"supernet": None, "cut": None, "failed": None}
+        | ({"missing": gone[row["seed"]]} if gone[row["seed"]] else reason)
+        for row in blank[[*RUN, "stage", "missing"]].to_dict("records")
+    ]
+    instead = runs_frame(rows).set_index(blank.index)
+    return pd.concat([picked.drop(blank.index), instead]).sort_index()
 
 
-def _candidates(runs: pd.DataFrame) -> dict[tuple, list[Row]]:
-    """The runs of each method; of one with cuts, without the supernets beside them."""
-    columns = [*METHOD, "seed", "stage", "supernet", "cut", "missing", "failed"]
-    found: dict[tuple, list[Row]] = {}
-    for place, values in enumerate(zip(*(runs[column] for column in columns), strict=True)):
-        row = dict(zip(columns, values, strict=True)) | {"place": place}
-        row["ratio"] = CutName.parse(row["cut"]).ratio if row["cut"] else None
-        found.setdefault(values[:3], []).append(row)
-    chosen = [*runs["chosen"].astype(object).where(runs["chosen"].notna(), None)]
-    for key, part in found.items():
-        for row in part:
-            row["chosen"] = chosen[row["place"]]
-        found[key] = [row for row in part if row["cut"]] or part
-    return found
-
-
-def _picked(rows: list[Row], chooser: list[Row], own: bool) -> tuple[int, dict[str, str] | None]:
-    """The place of the row that a choice means for one seed, or why there is none."""
-    if not rows[0]["cut"]:
-        return rows[0]["place"], None
-    if reasons := [row["missing"] for row in rows if row["missing"]]:
-        return -1, {"missing": reasons[0]}
-    chosen = next((row for row in chooser if row["chosen"]), None)
-    if chosen is None:
-        if any(row["chosen"] is None for row in chooser):
-            return -1, {"missing": NOT_FINISHED}
-        return -1, {"failed": _failure(chooser)}
-    alike = ("supernet", "cut") if own else ("ratio",)
-    found = [row for row in rows if all(row[key] == chosen[key] for key in alike)]
-    if len(found) != 1:
-        run = ", ".join(str(rows[0][key]) for key in RUN)
-        raise UserError(f"The choice means {len(found)} networks of one seed ({run}). {REDO}")
-    return found[0]["place"], None
-
-
-def _failure(candidates: list[Row]) -> str:
+def _failure(candidates: pd.DataFrame) -> str:
     """Why nothing was chosen: the reason, if all candidates share one."""
-    failures: dict[tuple, list[str]] = {}
-    for row in candidates:
-        if row["failed"]:
-            texts = failures.setdefault((row["supernet"], row["cut"]), [])
-            texts.append(f"{row['failed']} (seed {row['seed']})")
-    reasons = dict.fromkeys("; ".join(texts) for texts in failures.values())
+    failed = candidates[candidates["failed"].notna()]
+    texts = failed["failed"] + " (seed " + failed["seed"].astype(str) + ")"
+    reasons = texts.groupby([failed["supernet"], failed["cut"]], sort=False).agg("; ".join).unique()
     if len(reasons) == 1:
-        return next(iter(reasons))
-    return f"every candidate failed ({'; '.join(reasons)})" if reasons else "nothing to choose from"
-
-
-# ---- masks
+        return reasons[0]
+    return (
+        f"every candidate failed ({'; '.join(reasons)})"
+        if len(reasons)
+        else "nothing to choose from"
+    )
 
 
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
     """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one."""
     import pandas as pd
 
-    pruned = runs[runs["cut"].notna()]
-    parts = []
-    for _, part in pruned.groupby(METHOD, sort=False):
-        parts.append(of_results(part) if part["supernet"].nunique() > 1 else part)
-    return pd.concat(parts, ignore_index=True) if parts else pruned
+    pruned = runs[runs["cut"].notna()].reset_index(drop=True)
+    several = pruned.groupby(METHOD)["supernet"].transform("nunique") > 1
+    return pd.concat([pruned[~several], of_results(pruned[several])])
 
 
-def with_layers(masks: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the frame of their mask's layers in the column `layers`."""
-    import pandas as pd
-
-    parts = dict(iter(layers.groupby(list(KEY), sort=False))) if len(layers) else {}
-    keys = zip(*(masks[column] for column in KEY), strict=True)
-    own = pd.Series([parts.get(key) for key in keys], index=masks.index, dtype=object)
-    gone = own.isna() & masks["missing"].isna() & masks["failed"].isna()
-    return masks.assign(layers=own, missing=masks["missing"].mask(gone, NOT_FINISHED))
+def with_masks(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs as masks: what has no report of its mask is not finished."""
+    gone = runs["layer_density"].isna() & runs["missing"].isna() & runs["failed"].isna()
+    return runs.assign(missing=runs["missing"].mask(gone, NOT_FINISHED))
 
 
 # ---- consistency under transforms
@@ -153,68 +126,34 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
     `method` is `supernet` (θ†), `iunet` (mask ⊙ θ†), or of trained networks `supernet_trained`,
     `dense_trained`, `iunet_trained`. What is missing has one row per network, without a transform.
     """
-    import pandas as pd
-
-    supernets = {
-        (*(row[key] for key in RUN), row["supernet"]): row
-        for row in runs[runs["stage"] == "supernet"].to_dict("records")
-    }
-    rows: list[dict[str, Any]] = []
+    supernets: dict[tuple, dict[str, Row]] = {}
+    for row in runs[runs["stage"] == "supernet"].to_dict("records"):
+        supernets.setdefault(tuple(row[key] for key in RUN), {})[row["supernet"]] = row
+    rows = []
     for result in of_results(runs).to_dict("records"):
-        key = {name: result[name] for name in RUN}
-        name = result["method"]
         if result["stage"] == "dense":
-            rows += _networks(result, key, {"trained_consistency": name + TRAINED})
+            rows += _under_transforms(result, "trained_consistency")
             continue
         # θ† is the same for every supernet of a seed: without a choice, any of them shows it.
-        own = {k[-1]: row for k, row in supernets.items() if k[:-1] == tuple(key.values())}
+        own = supernets[tuple(result[key] for key in RUN)]
         supernet = own.get(result["supernet"]) or next(iter(own.values()))
-        if reason := result["missing"] or supernet["missing"]:
-            methods = ("supernet", name, f"supernet{TRAINED}", name + TRAINED)
-            rows += [key | {"method": method, "missing": reason} for method in methods]
-            continue
-        found = []
-        for row, of in ((supernet, "supernet"), (result, name)):
-            sections = {"consistency": of, "trained_consistency": of + TRAINED}
-            found += _networks(row, key, sections)
-        _refuse_other_transforms(found)
-        rows += found
-    columns = [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"]
-    frame = pd.DataFrame(rows, columns=columns)
-    for column in ("transform", "failed", "missing"):
-        texts = frame[column].astype(object)
-        frame[column] = texts.where(texts.notna(), None)
-    return frame.assign(same=pd.to_numeric(frame["same"]), kappa=pd.to_numeric(frame["kappa"]))
+        missing = {"missing": result["missing"] or supernet["missing"]}
+        for network in (supernet | missing | {"method": "supernet"}, result | missing):
+            for section in SECTIONS:
+                rows += _under_transforms(network, section)
+    return frame_of(rows, [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"])
 
 
-def _refuse_other_transforms(rows: list[dict[str, Any]]) -> None:
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        if row.get("transform"):
-            found.setdefault(row["method"], []).append(row["transform"])
-    if len(set(map(tuple, found.values()))) > 1:
-        run = ", ".join(str(rows[0][key]) for key in ("dataset", "network", "seed"))
-        each = "; ".join(f"{method}: {', '.join(names)}" for method, names in found.items())
-        raise UserError(f"A network and its supernet have different transforms ({run}): {each}.")
+Row = dict[str, Any]
 
 
-def _networks(
-    row: dict[str, Any], key: dict[str, Any], sections: dict[str, str]
-) -> list[dict[str, Any]]:
+def _under_transforms(row: Row, section: str) -> list[Row]:
     """A network under every transform; an untrained supernet has its values also if it failed."""
-    found = []
-    for section, method in sections.items():
-        head = key | {"method": method}
-        if row["missing"]:
-            found.append(head | {"missing": row["missing"]})
-        elif row["failed"] and (section == "trained_consistency" or row["stage"] != "supernet"):
-            found.append(head | {"failed": row["failed"]})
-        else:
-            found += _transforms(row, section, head)
-    return found
-
-
-def _transforms(row: dict[str, Any], section: str, head: dict[str, Any]) -> list[dict[str, Any]]:
+    trained = section == "trained_consistency"
+    head = {key: row[key] for key in RUN} | {"method": row["method"] + TRAINED * trained}
+    failed = row["failed"] if trained or row["stage"] != "supernet" else None
+    if row["missing"] or failed:
+        return [head | ({"missing": row["missing"]} if row["missing"] else {"failed": failed})]
     found = []
     for transform in TRANSFORMS:
         values = {m: row[f"{section}_{transform}_{m}"] for m in MEASURED}
@@ -235,8 +174,6 @@ def costs(runs: pd.DataFrame) -> pd.DataFrame:
 
     A method that tries several supernets or cuts has the time of them all.
     """
-    import pandas as pd
-
     rows, counted = [], set()
     for key, part in runs.groupby(RUN, sort=False):
         part = part[part["cut"].notna()] if part["cut"].notna().any() else part
@@ -248,9 +185,7 @@ def costs(runs: pd.DataFrame) -> pd.DataFrame:
             trials = part[["trials_complete", "trials_failed"]].sum(axis=None)
             total = _total(part, [*part["study_seconds"]])
             rows.append(head | {"seed": None, "trials": trials} | total)
-    columns = [*RUN, "seconds", "trials", "missing"]
-    frame = pd.DataFrame(rows, columns=columns).astype({"missing": object})
-    return frame.assign(missing=frame["missing"].where(frame["missing"].notna(), None))
+    return frame_of(rows, [*RUN, "seconds", "trials", "missing"])
 
 
 def _training_times(part: pd.DataFrame) -> list[float]:
@@ -265,7 +200,7 @@ def _training_times(part: pd.DataFrame) -> list[float]:
     return [*supernets, *without_decoder["decoder_seconds"]]
 
 
-def _total(part: pd.DataFrame, times: list[float]) -> dict[str, Any]:
+def _total(part: pd.DataFrame, times: list[float]) -> Row:
     """The sum of all times; missing, if one of them is, or a run."""
     reasons = [*part["missing"].dropna(), *[NOT_FINISHED] * any(t != t for t in times)]
     if reasons:

@@ -21,7 +21,7 @@ from iunet.results.selection import (
     of_methods,
     of_results,
     of_subnetworks,
-    with_layers,
+    with_masks,
 )
 from iunet.runs.names import base_network
 from iunet.tables.cells import in_order, select
@@ -87,7 +87,7 @@ class Runs:
 
     @cached_property
     def laziness(self) -> pd.DataFrame:
-        masks = with_layers(of_masks(self._of("laziness")), self.results.layers)
+        masks = with_masks(of_masks(self._of("laziness")))
         return masks.assign(overlap=masks["mask_overlap"])
 
     @cached_property

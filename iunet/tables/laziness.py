@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iunet.results.collect import Results
 from iunet.results.request import Request
-from iunet.results.selection import of_masks, with_layers
+from iunet.results.selection import of_masks, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
 from iunet.tables.cells import grouped_table, number_cell, problems_of, text_cell
@@ -52,7 +52,7 @@ def pruned_cells(bench: Benchmark, entry: str) -> list[RunCell]:
 
 def build(results: Results, context: Context) -> TableDocument:
     """One row per data set, network, method and cut; of β-LASSO, what was chosen."""
-    masks = with_layers(of_masks(results.runs), results.layers)
+    masks = with_masks(of_masks(results.runs))
     masks = masks.assign(cut=masks["cut"].fillna("chosen"))
     return grouped_table(masks, ROWS, COLUMNS, _cells, context, CAPTION, NOTE)
 
@@ -62,9 +62,10 @@ def _cells(part: pd.DataFrame) -> dict[str, Cell]:
     found = part[part["missing"].isna() & part["failed"].isna()]
     if found.empty:
         return {column: Cell(missing="; ".join(problems)) for column in COLUMNS}
-    densities = [layers["density"].tolist() for layers in found["layers"]]
+    densities = [*found["layer_density"]]
     lowest = [min(range(len(d)), key=d.__getitem__) for d in densities]
-    dead = [layers["dead_units"].sum() / layers["units"].sum() for layers in found["layers"]]
+    units = [sum(int(s.partition("x")[0]) for s in shapes) for shapes in found["layer_shape"]]
+    dead = [sum(d) / n for d, n in zip(found["layer_dead_units"], units, strict=True)]
     smallest = fmean(d[i] for d, i in zip(densities, lowest, strict=True))
     which = ", ".join(str(i + 1) for i in sorted(set(lowest)))
     cut_off, n = int(found["disconnected"].sum()), len(found)

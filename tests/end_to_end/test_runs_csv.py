@@ -29,7 +29,7 @@ def test_every_evaluation_has_a_row(finished):
     metrics = read_json(folder / "ratio8/evaluation.json")["metrics"]
     assert {key: iunet[key] for key in metrics} == metrics
     layers = read_json(folder / "ratio8/mask.json")["layers"]
-    assert iunet["layer_density"] == [str(layer["density"]) for layer in layers]
+    assert iunet["layer_density"] == [layer["density"] for layer in layers]
     assert iunet["supernet_seconds"] == read_json(folder / "supernet.json")["times"]["total_s"]
     tuned = [r for r in rows if r["method"] == "xgb"]
     assert tuned[0]["trials_complete"] + tuned[0]["trials_failed"] == 3

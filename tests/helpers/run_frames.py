@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 from toy_results import SIZES
 
-from iunet.results.collect import DATASET, LAYERS, Results, runs_frame, typed
+from iunet.results.collect import DATASET, Results, runs_frame
+from iunet.results.collect import frame_of as typed_frame
 from iunet.tables.catalog import table_module
 from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
@@ -35,13 +36,18 @@ def frame_of(*rows: dict[str, Any]) -> pd.DataFrame:
     return runs_frame(list(rows))
 
 
-def results_of(*rows: dict[str, Any], layers=(), datasets=()) -> Results:
-    return Results(
-        frame_of(*rows),
-        pd.DataFrame(layers, columns=LAYERS),
-        typed(pd.DataFrame(datasets, columns=DATASET)),
-        pd.DataFrame(),
-    )
+def results_of(*rows: dict[str, Any], datasets=()) -> Results:
+    return Results(frame_of(*rows), typed_frame(list(datasets), DATASET))
+
+
+def layers_of(units: int, *densities: float) -> dict[str, list]:
+    """Square layers of a mask, of which the first rows are kept."""
+    return {
+        "layer_weight": [f"layer{i}" for i in range(len(densities))],
+        "layer_shape": [f"{units}x{units}"] * len(densities),
+        "layer_dead_units": [units - round(units * density) for density in densities],
+        "layer_density": list(densities),
+    }
 
 
 def table_of(name: str, *rows: dict[str, Any], **context: Any) -> TableDocument:

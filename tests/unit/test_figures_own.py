@@ -18,7 +18,7 @@ from iunet.figures.parts import draw_curve
 from iunet.figures.scores import draw as draw_scores
 from iunet.figures.scores import scores as score_rows
 from iunet.figures.style import LOOKS, PAGE_WIDTH, SMALL, new_figure
-from iunet.results.collect import Results, layers_frame, runs_frame
+from iunet.results.collect import Results, runs_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -304,7 +304,7 @@ def test_densities_have_a_row_per_layer_and_what_is_expected():
         run | {"method": "omp_relative", "cut": "ratio8-relative"} | lists,
         run | {"method": "beta_lasso", "cut": "survivors", "ratio": None} | lists,
     ]
-    results = Results(runs_frame(found), layers_frame(found), None, None)
+    results = Results(runs_frame(found), None)
     first, second, missing, relative, _, survivors, _ = density_rows(results, "torch_default")
     assert (first["layer"], first["weight"], first["density"]) == (1, "l1", 6 / 64)
     assert first["expected"] == second["expected"] == pytest.approx(1 / 8)  # layers of one size

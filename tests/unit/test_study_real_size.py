@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from run_frames import results_of, run
+from run_frames import layers_of, results_of, run
 
 from iunet.errors import UserError
-from iunet.results.runs_csv import KEY
 from iunet.study.__main__ import main, parts_of
 from iunet.study.overlays import read_config
 from iunet.study.real_size import real_size_table
@@ -17,13 +16,11 @@ from iunet.tables.laziness import build
 
 def laziness_of(densities: dict[str, list[float]]):
     """The table of masks of one seed, by their cuts."""
-    rows, layers = [], []
+    rows = []
     for cut, parts in densities.items():
-        facts = {"supernet": "kappa1-sup", "cut": cut, "mask_overlap": 0.9}
+        facts = {"supernet": "kappa1-sup", "cut": cut, "mask_overlap": 0.9} | layers_of(10, *parts)
         rows.append(run("cifar10", "mlp_vis", "omp", **facts, disconnected=0 in parts))
-        key = {k: rows[-1][k] for k in KEY}
-        layers += [key | {"density": d, "units": 10, "dead_units": 0} for d in parts]
-    return build(results_of(*rows, layers=layers), Context())
+    return build(results_of(*rows), Context())
 
 
 def test_the_thinnest_layer_stands_beside_what_the_initial_weights_let_expect(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from run_frames import frame_of, results_of, run, table_of
+from run_frames import frame_of, layers_of, results_of, run, table_of
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.errors import UserError
@@ -13,7 +13,6 @@ from iunet.tables import expected_densities
 from iunet.tables.context import Context
 from iunet.tables.document import VALUE
 from iunet.tables.efficiency import efficiency
-from iunet.tables.laziness import build as laziness
 from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import (
     attainable_cells,
@@ -250,20 +249,11 @@ def pruned(method="omp", seed=0, network="mlp_tab", **facts):
     return run("vehicle", network, method, seed, 60.0, **(place | facts))
 
 
-def layers_of(mask, *densities):
-    """Layers of 8 × 8 weights of which the first rows are kept."""
-    key = {k: mask[k] for k in ("dataset", "network", "method", "seed", "supernet", "cut")}
-    return [
-        key | {"layer": i, "density": density, "units": 8, "dead_units": 8 - round(8 * density)}
-        for i, density in enumerate(densities, start=1)
-    ]
-
-
 def test_laziness_has_the_densities_of_layers():
-    masks = [pruned(seed=0, disconnected=True), pruned(seed=1)]
+    masks = [pruned(seed=0, disconnected=True, **layers_of(8, 0.5, 0.0, 1.0))]
+    masks += [pruned(seed=1, **layers_of(8, 0.25, 0.125, 1.0))]
     masks += [pruned(seed=2, missing="not finished"), pruned("iunet", missing="not finished")]
-    layers = layers_of(masks[0], 0.5, 0.0, 1.0) + layers_of(masks[1], 0.25, 0.125, 1.0)
-    table = laziness(results_of(*masks, layers=layers), Context())
+    table = table_of("laziness", *masks)
     key = "vehicle/mlp_tab/omp/ratio8"
     value = {column.key: table.cell(key, column.key).values[VALUE] for column in table.columns}
     assert (value["first"].mean, value["second"].mean, value["last"].mean) == (0.375, 0.0625, 1.0)

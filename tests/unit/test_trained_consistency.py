@@ -290,9 +290,6 @@ def test_a_failed_subnetwork_leaves_the_others():
     assert cells["supernet_trained"].values["value"].mean == 45.0
 
 
-def test_other_transforms_are_refused():
-    other = {"consistency_horiz_same": 50.0, "consistency_horiz_distinct_labels": 2}
-    with pytest.raises(UserError, match="have different transforms"):
-        table_of("table3", *networks(0, **other))
+def test_a_network_without_transforms_is_refused():
     with pytest.raises(UserError, match="has no trained_consistency"):
         table_of("table3", *networks(0, trained_consistency_resize_same=None))
