@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     The probabilities of both stand in the sorted order of the labels, as scikit-learn's `classes_`.
     `repeats`: calls of each form, for its latency.
     """
-    model = in_label_order(model)
+    model = replace(in_label_order(model), classifier=None)
     folder = Path(folder)
     is_new = not folder.exists()
     files = {name: folder / file for name, file in FILES.items()}

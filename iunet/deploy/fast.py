@@ -54,7 +54,7 @@ class FastModel:
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastModel:
         """From `model.safetensors` of an export, with its order of the labels."""
-        return cls(fold(read_model(path)[0]), kernels)
+        return cls(fold(read_model(path)), kernels)
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
         """The mean softmax over the members, [rows, classes], of inputs [rows, n_inputs]."""

@@ -7,6 +7,7 @@ parses numbers and JSON, and executes nothing.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from iunet.networks.network import Network
 
 Arrays = dict[str, np.ndarray]
-FORMAT, VERSION = "iunet model", 1
+FORMAT, VERSION = "iunet model", 2
+IN_HEADER = ("preprocessing", "network", "classes", "origin", "classifier")  # of a PrunedModel
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class PrunedModel:
     masks: Arrays  # by weight, True is kept; {} if nothing is pruned
     classes: list[Any]  # labels in the order of the network's outputs: text, numbers, bools
     origin: dict[str, Any] = field(default_factory=dict)  # the run or fit it is of, for people
+    classifier: dict[str, Any] | None = None  # what a fitted IUNetClassifier knows beside it
 
     def states(self) -> list[Arrays]:
         """All weights of each member, the pruned ones as zeros."""
@@ -97,29 +100,21 @@ def in_label_order(model: PrunedModel) -> PrunedModel:
 # ---- the file
 
 
-def write_model(
-    path: str | Path, model: PrunedModel, classifier: dict[str, Any] | None = None
-) -> None:
-    """Write a model; `classifier` is what a fitted IUNetClassifier knows beside it."""
+def write_model(path: str | Path, model: PrunedModel) -> None:
+    """Write a model; the file is the old one, the whole new one, or none."""
     arrays = {f"mask/{name}": bits for name, bits in pack_masks(model.masks).items()}
     for i, member in enumerate(model.members):
         arrays |= {f"{i}/{name}": array for name, array in member.items()}
-    content = {
-        "preprocessing": model.preprocessing,
-        "network": model.network,
-        "shapes": {name: list(mask.shape) for name, mask in model.masks.items()},
-        "classes": model.classes,
-        "origin": model.origin,
-    }
-    about = {"format": FORMAT, "version": VERSION, "model": content, "classifier": classifier}
+    content = {name: getattr(model, name) for name in IN_HEADER}
+    content["shapes"] = {name: list(mask.shape) for name, mask in model.masks.items()}
     try:
-        write_arrays(path, arrays, **about)
+        write_arrays(path, arrays, format=FORMAT, version=VERSION, model=content)
     except OSError as error:
         raise UserError(f"The model cannot be written to {path} ({one_line(error)}).") from error
 
 
-def read_model(path: str | Path) -> tuple[PrunedModel, dict[str, Any] | None]:
-    """The model of a file, and what a classifier knew beside it; a damaged file is refused."""
+def read_model(path: str | Path) -> PrunedModel:
+    """The model of a file; a damaged one is refused."""
     if not Path(path).is_file():
         raise UserError(f"{path} is no saved model: there is no such file.")
     try:
@@ -127,7 +122,7 @@ def read_model(path: str | Path) -> tuple[PrunedModel, dict[str, Any] | None]:
     except UserError as error:  # it speaks of artifacts of the workflow
         text = str(error).replace(AGAIN, "If it was a model, get it again from where it was made.")
         raise UserError(text) from error
-    if about.get("format") != FORMAT or set(about) != {"format", "version", "model", "classifier"}:
+    if about.get("format") != FORMAT:
         raise UserError(f"{path} is no saved model: its header does not say so.")
     if about["version"] != VERSION:
         raise UserError(
@@ -135,7 +130,7 @@ def read_model(path: str | Path) -> tuple[PrunedModel, dict[str, Any] | None]:
             f"version {VERSION}. Use the iunet that wrote it, or save the model again."
         )
     try:
-        return _model_of(arrays, about["model"]), about["classifier"]
+        return _model_of(arrays, about["model"])
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise UserError(
             f"{path} is no saved model: its parts do not fit together ({one_line(error)})."
@@ -146,10 +141,11 @@ def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
     from iunet.training.members import split_members
 
     bits = {k.removeprefix("mask/"): a for k, a in arrays.items() if k.startswith("mask/")}
-    members = split_members({k: a for k, a in arrays.items() if not k.startswith("mask/")})
-    masks = unpack_masks(bits, content["shapes"])
-    about = {name: content[name] for name in ("preprocessing", "network", "classes", "origin")}
-    model = PrunedModel(members=members, masks=masks, **about)
+    model = PrunedModel(
+        members=split_members({k: a for k, a in arrays.items() if not k.startswith("mask/")}),
+        masks=unpack_masks(bits, content["shapes"]),
+        **{name: content[name] for name in IN_HEADER},
+    )
     expected = {k: tuple(v.shape) for k, v in empty_network(model.network).state_dict().items()}
     for state in model.states():
         if {name: array.shape for name, array in state.items()} != expected:
@@ -157,3 +153,28 @@ def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
     if len(model.classes) != model.network["n_classes"]:
         raise ValueError("there is not a label for every output")
     return model
+
+
+def check_path(path: str | Path) -> Path:
+    """The file behind a link, or `path`, once it is clear that a model can be written there.
+
+    Of the files that exist, only a model is replaced.
+    """
+    path = Path(path).resolve()
+    if path.is_dir():
+        raise UserError(f"The model cannot be written to {path}, which is a folder: name a file.")
+    if path.exists() and not _is_model(path):
+        raise UserError(f"The model cannot be written to {path}, a file that is no model.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=path.parent).cleanup()
+    except OSError as error:
+        raise UserError(f"The model cannot be written to {path} ({one_line(error)}).") from error
+    return path
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        return read_arrays_and_metadata(path)[1].get("format") == FORMAT
+    except UserError:
+        return False

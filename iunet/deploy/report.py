@@ -44,22 +44,21 @@ def report_on(
     forms = latency_forms(model, layers)
     fast = next(reversed(forms))
     expected = model.probabilities(inputs)
+    times = {str(b): ms for b, ms in milliseconds(forms, inputs, repeats).items()}
+    dense = [form for form in (DENSE_TORCH, DENSE_ONNX) if form in forms]
+    sizes = {name: path.stat().st_size for name, path in files.items()}
     report = {
         "made_from": model.origin,
         "network": model.network,
         "classes": model.classes,
         "sizes": model.sizes(),
-        "bytes": {
-            "dense": dense_bytes(layers),
-            **{name: path.stat().st_size for name, path in files.items()},
-        },
+        "bytes": {"dense": dense_bytes(layers), **sizes},
         "largest_difference": {
             form: float(np.abs(predict(inputs) - expected).max()) for form, predict in forms.items()
         },
-        "milliseconds": {
-            str(batch): times for batch, times in milliseconds(forms, inputs, repeats).items()
-        },
+        "milliseconds": times,
         "fast": fast,
+        "speedup": {b: min(ms[form] for form in dense) / ms[fast] for b, ms in times.items()},
     }
     if model.preprocessing["kind"] == "tabular":
         report["missing_text"] = missing_text(model.preprocessing)
@@ -111,15 +110,6 @@ def in_onnxruntime(model: PrunedModel, layers: list[Layer]) -> Predict:
     return lambda inputs: session.run([PROBABILITIES], {INPUTS: inputs})[0]
 
 
-def speedups(report: dict[str, Any]) -> dict[str, float]:
-    """By batch size: milliseconds of the faster dense form / of the fast one."""
-    ratios = {}
-    for batch, times in report["milliseconds"].items():
-        dense = min(times[form] for form in (DENSE_TORCH, DENSE_ONNX) if form in times)
-        ratios[batch] = dense / times[report["fast"]]
-    return ratios
-
-
 def dense_bytes(layers: list[Layer]) -> int:
     """Bytes of the same members stored dense in float32, BatchNorm folded in."""
     return sum(layer.weights.nbytes + layer.biases.nbytes for layer in layers)
@@ -157,60 +147,65 @@ def _in_turns(forms: dict[str, Predict], inputs: np.ndarray, repeats: int) -> di
 
 # ---- for people
 
+TEXT = """\
+# {network[name]}, {sizes[members]} members
+
+| | dense | kept |
+|---|---|---|
+| encoder weights of a member | {sizes[encoder_weights]:,} | {sizes[kept_encoder_weights]:,} |
+| parameters of a member | {sizes[parameters]:,} | {sizes[kept_parameters]:,} |
+| operations of a member for a row | {sizes[flops_dense]:,} | {sizes[flops_sparse]:,} |
+| bytes, all members | {bytes[dense]:,} | model.safetensors {bytes[compact]:,} (1/{smaller:.1f}) |
+
+model.onnx has {bytes[onnx]:,} bytes: ONNX stores pruned weights as zeros, so its size is dense. \
+Only units that nothing reads, or that are constant, are left out of it.
+
+| milliseconds of a call (median CPU time, one thread) | batch 1 | batch 256 \
+| largest difference of a probability |
+|---|---|---|---|
+{forms}
+
+The fast form against the faster dense one: {speedup[1]:.2f} times at batch 1, \
+{speedup[256]:.2f} times at batch 256 as fast.
+"""
+
+COLUMNS = """
+model.onnx takes each column as an input of its name, of shape [rows, 1]: numbers as float64 with \
+NaN where missing, categories as text with {missing} where missing. A text means a level only if \
+it is written as here; any other is a level that training never had.
+
+| input | kind | levels |
+|---|---|---|
+{columns}
+"""
+
 
 def report_text(report: dict[str, Any]) -> str:
     """The report for people, as Markdown."""
-    counts, n_bytes = report["sizes"], report["bytes"]
-    compression = n_bytes["dense"] / n_bytes["compact"]
-    lines = [
-        f"# {report['network']['name']}, {counts['members']} members",
-        "",
-        "| | dense | kept |",
-        "|---|---|---|",
-        f"| encoder weights of a member | {counts['encoder_weights']:,} "
-        f"| {counts['kept_encoder_weights']:,} |",
-        f"| parameters of a member | {counts['parameters']:,} | {counts['kept_parameters']:,} |",
-        f"| operations of a member for a row | {counts['flops_dense']:,} "
-        f"| {counts['flops_sparse']:,} |",
-        f"| bytes, all members | {n_bytes['dense']:,} | model.safetensors {n_bytes['compact']:,} "
-        f"(1/{compression:.1f}) |",
-        "",
-        f"model.onnx has {n_bytes['onnx']:,} bytes: ONNX stores pruned weights as zeros, so its "
-        "size is dense. Only units that nothing reads, or that are constant, are left out of it.",
-        "",
-        "| milliseconds of a call (median CPU time, one thread) | "
-        + " | ".join(f"batch {batch}" for batch in report["milliseconds"])
-        + " | largest difference of a probability |",
-        "|---|" + "---|" * (len(report["milliseconds"]) + 1),
-    ]
-    for form, difference in report["largest_difference"].items():
-        times = (f"{times[form]:.3g}" for times in report["milliseconds"].values())
-        lines.append(f"| {form} | {' | '.join(times)} | {difference:.1e} |")
-    ratios = (f"{ratio:.2f} times at batch {batch}" for batch, ratio in speedups(report).items())
-    lines += ["", f"The fast form against the faster dense one: {', '.join(ratios)} as fast."]
-    if report.get("missing_text") is not None:
-        lines += ["", _columns_text(report["missing_text"]), "", *_inputs_table(report["inputs"])]
-    return "\n".join(lines) + "\n"
-
-
-def _columns_text(missing: str) -> str:
-    shown = f"the text `{missing}`" if missing else "the empty text"
-    return (
-        "model.onnx takes each column as an input of its name, of shape [rows, 1]: numbers as "
-        f"float64 with NaN where missing, categories as text with {shown} where missing. A text "
-        "means a level only if it is written as here; any other is a level that training never had."
+    one, many = report["milliseconds"].values()
+    differences = report["largest_difference"].items()
+    forms = (
+        f"| {form} | {one[form]:.3g} | {many[form]:.3g} | {d:.1e} |" for form, d in differences
     )
+    # `format` takes the 1 of {speedup[1]} for a number.
+    speedup = {int(batch): ratio for batch, ratio in report["speedup"].items()}
+    smaller = report["bytes"]["dense"] / report["bytes"]["compact"]
+    text = TEXT.format_map(
+        report | {"forms": "\n".join(forms), "speedup": speedup, "smaller": smaller}
+    )
+    if "inputs" in report:
+        missing = report["missing_text"]
+        shown = f"the text `{missing}`" if missing else "the empty text"
+        text += COLUMNS.format(missing=shown, columns="\n".join(map(_input_row, report["inputs"])))
+    return text
 
 
-def _inputs_table(inputs: list[dict[str, Any]]) -> list[str]:
-    lines = ["| input | kind | levels |", "|---|---|---|"]
-    for column in inputs:
-        levels = column.get("levels", [])
-        shown = [json.dumps(level, ensure_ascii=False) for level in levels[:SHOWN]]
-        if more := len(levels) - len(shown):
-            shown.append(f"{more} more in report.json")
-        if column.get("n_infrequent"):
-            shown.append(f"{column['n_infrequent']} rare ones that share a place")
-        cells = (column["name"], column["kind"], ", ".join(shown))
-        lines.append(f"| {' | '.join(map(markdown_text, cells))} |")
-    return lines
+def _input_row(column: dict[str, Any]) -> str:
+    levels = column.get("levels", [])
+    shown = [json.dumps(level, ensure_ascii=False) for level in levels[:SHOWN]]
+    if more := len(levels) - len(shown):
+        shown.append(f"{more} more in report.json")
+    if column.get("n_infrequent"):
+        shown.append(f"{column['n_infrequent']} rare ones that share a place")
+    cells = (column["name"], column["kind"], ", ".join(shown))
+    return f"| {' | '.join(map(markdown_text, cells))} |"

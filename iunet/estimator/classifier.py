@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -17,36 +17,41 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from iunet.data.load import Part
-from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing
-from iunet.data.table import clean_features
-from iunet.deploy.model import PrunedModel
-from iunet.errors import DataError
-from iunet.estimator.columns import array_names, columns_kept_if_refused, conform, to_frame
-from iunet.estimator.kinds import categorical_columns, warn_of_identifiers
-from iunet.estimator.parameters import check_parameters, weights_of
-from iunet.estimator.rows import (
-    ROWS,
+from iunet import __version__
+from iunet.data.preprocess import Preprocessing
+from iunet.deploy.model import PrunedModel, check_path, read_model, write_model
+from iunet.errors import DataError, UserError, one_line
+from iunet.estimator.columns import (
+    Rows,
     as_data_errors,
-    checked_weights,
+    as_pandas,
+    fit_columns,
+    read_rows,
+    to_frame,
+)
+from iunet.estimator.labels import (
+    class_weights,
     float32_weights,
     labels_of,
     outputs_of,
-    rows_part,
+    sample_weights,
 )
+from iunet.estimator.parameters import checked_parameters, recipe_of
 from iunet.estimator.stages import (
-    History,
     borrowed_torch,
     fit_rows,
     predict_rows,
-    recipe_of,
     row_consistency,
+    rows_part,
 )
 from iunet.method.connections import cut_off_at, used_inputs
 from iunet.training.weights import LossWeights
 
 if TYPE_CHECKING:
     from iunet.estimator.fast import FastClassifier
+
+
+MIN_ROWS = 2  # BatchNorm cannot be trained on one
 
 
 class DisconnectedWarning(UserWarning):
@@ -57,6 +62,17 @@ def _seed(random_state) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _loss_weights(by_class, classes, by_sample, device) -> LossWeights:
+    """Those of `class_weight` and `sample_weight`; balanced ones are the stages' own."""
+    weights = [
+        class_weights(by_class, classes) if isinstance(by_class, dict) else None,
+        by_sample,
+    ]
+    return LossWeights(
+        *(None if w is None else torch.from_numpy(float32_weights(w)).to(device) for w in weights)
+    )
 
 
 class IUNetClassifier(ClassifierMixin, BaseEstimator):
@@ -229,80 +245,64 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
 
         `sample_weight` weighs rows in L_sup, and as anchors in L_nce; one of 0 leaves its row out.
         """
-        check_parameters(self)
-        with columns_kept_if_refused(self):
-            frame, labels, sample_weight = self._checked(X, y, sample_weight)
-            classes, codes = np.unique(labels, return_inverse=True)
-            if len(classes) < 2:
-                raise DataError(
-                    f"y has only one class ({classes.tolist()}): there is nothing to classify."
-                )
-            seed = _seed(self.random_state)
-            with as_data_errors():
-                fitted, part = self._fit_columns(frame, outputs_of(classes)[codes])
-                warn_of_identifiers(fitted, len(frame))
-                preprocessing = self._described(fitted)
-                with borrowed_torch(self.device, self.n_threads, bool(self.verbose)) as device:
-                    weighted = self._weights(classes, sample_weight, device)
-                    part = Part(part.raw.to(device), part.labels.to(device))
-                    in_order = classes[np.argsort(outputs_of(classes))].tolist()
-                    recipe = recipe_of(self, seed)
-                    model, history = fit_rows(part, preprocessing, in_order, recipe, weighted)
-        self.classes_ = classes
-        self._take(model, history)
+        parameters, X = checked_parameters(self), as_pandas(X)
+        checked = clone(self)  # a fit that is refused leaves the columns of the one before it
+        validate_data(checked, X, y, skip_check_array=True)
+        frame, labels = to_frame(self, X, MIN_ROWS), labels_of(y)
+        check_consistent_length(frame, labels)
+        if sample_weight is not None:
+            sample_weight = sample_weights(sample_weight, len(frame))
+            kept = sample_weight > 0
+            frame, labels, sample_weight = frame[kept], labels[kept], sample_weight[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise DataError(
+                f"y has only one class ({classes.tolist()}): there is nothing to classify."
+            )
+        outputs = outputs_of(classes)
+        classes = classes[np.argsort(outputs)]
+        columns = (parameters["categorical_features"], parameters["max_categories"])
+        fitted, rows, warned = fit_columns(frame, *columns)
+        for text in warned:
+            warnings.warn(text, stacklevel=2)
+        preprocessing = {
+            "kind": "tabular",
+            **fitted.to_json(),
+            "columns": list(frame.columns),
+            "named": hasattr(checked, "feature_names_in_"),
+        }
+        recipe = recipe_of(parameters, _seed(self.random_state))
+        with as_data_errors(), self._torch(parameters["verbose"]) as device:
+            part = rows_part(rows, device, outputs[codes])
+            weighted = _loss_weights(parameters["class_weight"], classes, sample_weight, device)
+            model = fit_rows(part, preprocessing, classes, recipe, weighted)
+        self._take(model)
         self._warn_if_disconnected()
         return self
 
-    def _checked(self, X, y, sample_weight) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
-        """The rows to train on, their labels and weights."""
-        validate_data(self, X, y, skip_check_array=True)
-        frame = to_frame(self, X, reset=True)
-        labels = labels_of(y)
-        check_consistent_length(frame, labels)
-        if sample_weight is None:
-            return frame, labels, None
-        sample_weight = checked_weights(sample_weight, len(frame))
-        kept = sample_weight > 0
-        return frame[kept], labels[kept], sample_weight[kept]
-
-    def _fit_columns(self, frame: pd.DataFrame, codes: np.ndarray) -> tuple[Preprocessing, Part]:
-        """The preprocessing, and the rows as it makes them."""
-        forced = categorical_columns(frame, self.categorical_features)
-        table, _ = clean_features(ROWS, frame, forced)
-        every = np.arange(len(frame))
-        fitted = fit_preprocessing(ROWS, table, every, self.max_categories)
-        return fitted, rows_part(*apply_preprocessing(fitted, table, every), codes)
-
-    def _described(self, fitted: Preprocessing) -> dict[str, Any]:
-        """The preprocessing as a model holds it, with the columns of fit."""
-        columns = {"columns": self._columns(), "named": hasattr(self, "feature_names_in_")}
-        return {"kind": "tabular", **fitted.to_json(), **columns}
-
-    def _columns(self) -> list[str]:
-        return list(getattr(self, "feature_names_in_", array_names(self.n_features_in_)))
-
-    def _weights(self, classes, sample_weight, device) -> LossWeights:
-        of_classes = of_samples = None
-        if isinstance(self.class_weight, dict):
-            in_order = weights_of(classes, self.class_weight)[np.argsort(outputs_of(classes))]
-            of_classes = torch.from_numpy(float32_weights(in_order)).to(device)
-        if sample_weight is not None:
-            of_samples = torch.from_numpy(float32_weights(sample_weight)).to(device)
-        return LossWeights(of_classes, of_samples)
+    def _torch(self, show_progress: bool = False):
+        """Torch, for the time of a call; inside is the device."""
+        parameters = checked_parameters(self)
+        return borrowed_torch(parameters["device"], parameters["n_threads"], show_progress)
 
     # ---- what was fitted
 
-    def _take(self, model: PrunedModel, history: History) -> None:
+    def _take(self, model: PrunedModel) -> None:
         """Take up what a fit came to, or what was saved of one."""
-        self._model, self.history_ = model, history
-        self._networks = model.networks()
-        self.masks_, self.sizes_, self.seed_ = model.masks, model.sizes(), model.origin["seed"]
-        used = used_inputs(self.masks_)
-        groups = model.preprocessing["groups"]
+        labels = np.array(model.classes, dtype=model.classifier["labels"])
+        columns = model.preprocessing["columns"]
+        used, groups = used_inputs(model.masks), model.preprocessing["groups"]
         unused = {g["column"] for g in groups if not used[g["start"] : g["stop"]].any()}
         unused |= set(model.preprocessing["dropped"])
-        names = [name for name in self._columns() if name in unused]
-        self.unused_features_ = np.array(names, dtype=object)
+        self._model, self._networks, self._order = model, model.networks(), np.argsort(labels)
+        self.classes_ = labels[self._order]
+        self.n_features_in_ = len(columns)
+        vars(self).pop("feature_names_in_", None)
+        if model.preprocessing["named"]:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        self.masks_, self.sizes_, self.seed_ = model.masks, model.sizes(), model.origin["seed"]
+        self.history_ = model.classifier["history"]
+        self.unused_features_ = np.array([c for c in columns if c in unused], dtype=object)
 
     def _warn_if_disconnected(self) -> None:
         if layer := cut_off_at(self.masks_):
@@ -329,9 +329,10 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         """The probability of every class for every row, as float32 [rows, classes]."""
         check_is_fitted(self)
         rows = self._rows(X)
-        with borrowed_torch(self.device, self.n_threads) as device:
-            found = predict_rows(self._networks, self._model.preprocessing, rows, device)
-        return found[:, outputs_of(self.classes_)]
+        with self._torch() as device:
+            part = rows_part(rows, device)
+            found = predict_rows(self._networks, self._model.preprocessing, part)
+        return found.cpu().numpy()[:, self._order]
 
     def predict(self, X):
         """The most probable class of every row."""
@@ -351,16 +352,17 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         donors = rows if reference is None else self._rows(reference)
         augment, seed = {"corruption": self.corruption}, _seed(random_state)
         model = self._networks, self._model.preprocessing
-        with borrowed_torch(self.device, self.n_threads) as device:
-            return row_consistency(*model, rows, donors, augment, seed, device)
+        with self._torch() as device:
+            parts = (rows_part(found, device) for found in (rows, donors))
+            return row_consistency(*model, *parts, augment, seed)
 
-    def _rows(self, X) -> Part:
+    def _rows(self, X) -> Rows:
         """New rows, as the fitted preprocessing makes them."""
-        frame = to_frame(self, X, reset=False)
-        fitted = Preprocessing.from_json(self._model.preprocessing)
-        with as_data_errors():
-            table = conform(frame, fitted)
-            return rows_part(*apply_preprocessing(fitted, table, np.arange(len(frame))))
+        X, fitted = as_pandas(X), self._model.preprocessing
+        frame = to_frame(self, X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        frame = frame.set_axis(fitted["columns"], axis="columns")
+        return read_rows(frame, Preprocessing.from_json(fitted))
 
     # ---- files and pictures
 
@@ -370,17 +372,33 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         It holds the parameters, the levels and statistics of the columns, and the kept weights; no
         rows.
         """
-        from iunet.estimator.persistence import save_classifier
-
         check_is_fitted(self)
-        save_classifier(self, path)
+        parameters = checked_parameters(self)
+        if isinstance(parameters["class_weight"], dict):  # keys of JSON are text
+            parameters["class_weight"] = list(parameters["class_weight"].items())
+        known = {**self._model.classifier, "parameters": parameters}
+        write_model(check_path(path), replace(self._model, classifier=known))
 
     @classmethod
     def load(cls, path: str | Path) -> IUNetClassifier:
         """A model that `save` wrote. Loading executes nothing of what is read."""
-        from iunet.estimator.persistence import load_classifier
-
-        return load_classifier(cls, path)
+        model = read_model(path)
+        if model.classifier is None:
+            raise UserError(
+                f"{path} holds an exported model, which has no parameters to fit it again: load it "
+                "with iunet.estimator.fast.FastClassifier."
+            )
+        try:
+            restored = cls(**model.classifier["parameters"])
+            if isinstance(restored.class_weight, list):
+                restored.class_weight = dict(restored.class_weight)
+            restored._take(model)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise UserError(
+                f"{path} is no model that this version of iunet ({__version__}) can read "
+                f"({type(error).__name__}: {one_line(error)})."
+            ) from error
+        return restored
 
     def export(self, folder: str | Path) -> dict[str, Any]:
         """Write a model file, ONNX and a report for other programs; returns the report.

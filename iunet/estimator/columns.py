@@ -1,70 +1,86 @@
-"""Rows that a caller hands over: as a data frame, and as columns of the kinds that were fitted."""
+"""The columns of X: as a data frame, which of them are categories, and those of new rows.
+
+New rows are read as the kinds that were fitted, whatever kind they look like.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import numbers
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
-from iunet.data.preprocess import Categorical, Preprocessing
-from iunet.data.table import dictionary_array, encode_levels, level_text
-from iunet.errors import DataError
+from iunet.data.preprocess import (
+    Categorical,
+    Preprocessing,
+    apply_preprocessing,
+    fit_preprocessing,
+)
+from iunet.data.table import (
+    MAX_PLAUSIBLE_CLASSES,
+    MOSTLY,
+    clean_features,
+    dictionary_array,
+    encode_levels,
+    level_text,
+)
+from iunet.errors import DataError, UserError, nearest
 
-MIN_ROWS = 2  # BatchNorm cannot be trained on one
-BOOLEANS = {"0": "False", "1": "True", "false": "False", "true": "True"}  # text → its level
+ROWS = "X"  # what the workflow's functions take for the data set's name
+SHOWN = 5  # columns in a warning
+BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 LONGEST_NUMBER = 300  # characters: no float has more digits before its point
+Rows = tuple[np.ndarray, np.ndarray]  # numbers, and codes of categories
 
 
 @contextlib.contextmanager
-def columns_kept_if_refused(estimator: Any) -> Iterator[None]:
-    """Inside, a fit that fails leaves the columns of the fit before it."""
-    names = ("n_features_in_", "feature_names_in_")
-    before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
+def as_data_errors() -> Iterator[None]:
+    """Inside, the workflow's `UserError` is a `DataError` that names no data set and no split."""
     try:
         yield
-    except BaseException:
-        for name in names:
-            vars(estimator).pop(name, None)
-        vars(estimator).update(before)
-        raise
+    except UserError as error:
+        text = str(error).removeprefix(f"Data set '{ROWS}': ").replace("the train split", "the fit")
+        raise DataError(text[:1].upper() + text[1:]) from error
 
 
-def to_frame(estimator: Any, X: Any, reset: bool) -> pd.DataFrame:
-    """The features by name, the columns of an array as x0, x1, …; checked as scikit-learn does."""
-    if hasattr(X, "to_pandas"):  # polars, pyarrow
-        X = X.to_pandas()
-    least_rows = MIN_ROWS if reset else 1
-    if isinstance(X, pd.DataFrame):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        check_size(estimator, X.shape, least_rows)
-        frame = X
-        unnamed = not reset and not hasattr(estimator, "feature_names_in_")  # fitted on an array
-        if unnamed or not all(isinstance(name, str) for name in X.columns):
-            frame = X.set_axis(array_names(X.shape[1]), axis="columns")
-        refuse_equal_names(frame)
-        return with_plain_types(frame)
-    X = list_as_array(X)
+# ---- as a data frame
+
+
+def as_pandas(X: Any) -> Any:
+    """Other data frames (polars, pyarrow) as those of pandas."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
+def to_frame(estimator: Any, X: Any, least_rows: int = 1) -> pd.DataFrame:
+    """The features by name, x0, x1, … if they have none; checked as scikit-learn does."""
+    is_frame = isinstance(X, pd.DataFrame)
+    if isinstance(X, (list, tuple)):
+        array = np.asarray(X)  # of numbers beside text it would make text
+        X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    # Of a frame only the shape is checked: it would become one array.
+    checked = np.broadcast_to(np.int8(0), X.shape) if is_frame else X
     smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
-    array = check_array(X, dtype=None, ensure_all_finite=False, **smallest)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    names = None if reset else getattr(estimator, "feature_names_in_", None)
-    return with_plain_types(array_frame(array, names))
-
-
-def refuse_equal_names(frame: pd.DataFrame) -> None:
+    try:
+        array = check_array(checked, dtype=None, ensure_all_finite=False, **smallest)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error)) from error
+    frame = X if is_frame else pd.DataFrame(array).infer_objects()
+    if not all(isinstance(name, str) for name in frame.columns):
+        frame = frame.set_axis([f"x{i}" for i in range(frame.shape[1])], axis="columns")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"X has two columns named '{twice}'.")
+    return _with_plain_types(frame)
 
 
-def with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without types that pandas can hardly compute with.
 
     Arrow's dictionaries become categories, its nulls missing objects, and halves float32.
@@ -81,132 +97,173 @@ def with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def list_as_array(X: Any) -> Any:
-    """A list of rows as an array that keeps numbers beside text; anything else as it is."""
-    if isinstance(X, (list, tuple)):
-        array = np.asarray(X)
-        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
-    return X
+# ---- of a fit: which of them are categories
 
 
-def array_frame(array: np.ndarray, names: Iterable[str] | None = None) -> pd.DataFrame:
-    """An array's columns by name, x0, x1, … if there are no others."""
-    columns = array_names(array.shape[1]) if names is None else list(names)
-    frame = pd.DataFrame(array, columns=columns)
-    return frame.infer_objects() if array.dtype == object else frame
+def fit_columns(
+    frame: pd.DataFrame, categorical: list[Any] | None, max_categories: int
+) -> tuple[Preprocessing, Rows, list[str]]:
+    """The preprocessing, the rows as it makes them, and what there is to warn of.
 
-
-def array_names(count: int) -> list[str]:
-    return [f"x{i}" for i in range(count)]
-
-
-def check_size(estimator: Any, shape: tuple[int, int], least_rows: int) -> None:
-    """Refuse too few rows or columns in the words of scikit-learn's `check_array`.
-
-    That itself would make an array of a frame.
+    Columns are categories if they hold text, or if the parameter `categorical_features` says so.
     """
-    who = type(estimator).__name__
-    for found, least, what in zip(shape, (least_rows, 1), ("sample", "feature"), strict=True):
-        if found < least:
+    chosen = _chosen_columns(frame, categorical or [])
+    texts = [name for name in frame.columns if name not in chosen and _holds_text(frame[name])]
+    for name in chosen:
+        _refuse_unhashable(frame[name])
+    every = np.arange(len(frame))
+    with as_data_errors():
+        table, _ = clean_features(ROWS, frame, [*chosen, *texts])
+        fitted = fit_preprocessing(ROWS, table, every, max_categories)
+        rows = apply_preprocessing(fitted, table, every)
+    return fitted, rows, [*_numbers_as_text(frame[texts]), *_identifiers(fitted, len(frame))]
+
+
+def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
+    """Those of the parameter `categorical_features`: by name, place, or as a mask."""
+    parameter, names = "The parameter 'categorical_features'", list(frame.columns)
+    if chosen and all(isinstance(entry, bool) for entry in chosen):
+        if len(chosen) != len(names):
             raise DataError(
-                f"Found X with {found} {what}(s) (shape={shape}) while a minimum of {least} is "
-                f"required by {who}."
+                f"{parameter} is a mask of {len(chosen)} columns, but X has {len(names)}."
             )
+        return list(frame.columns[chosen])
+    found = []
+    for entry in chosen:
+        is_place = isinstance(entry, int)
+        try:
+            found.append(names[entry if is_place else names.index(entry)])
+        except (IndexError, ValueError):
+            hint = " Whole numbers are places, from 0." if is_place else nearest(entry, names)
+            raise DataError(
+                f"{parameter} names the column {entry!r}, which X has not.{hint}"
+            ) from None
+    return found
 
 
-def conform(frame: pd.DataFrame, fitted: Preprocessing) -> pa.Table:
-    """The columns that a network uses, each of the kind that it was fitted as.
-
-    What kind the new values look like does not matter: a column of numbers may be all missing here,
-    and a categorical one may hold numbers.
-    """
-    columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
-    for column in fitted.categorical:
-        refuse_unhashable(frame[column.name])
-        codes, texts = encode_levels(frame[column.name])
-        if held_booleans(column):
-            levels = _booleans(codes, texts, column)
-        else:
-            known = {*column.levels, *column.infrequent}
-            levels = [text if text in known else _reading(text, known) for text in texts]
-        columns[column.name] = dictionary_array(codes, levels)
-    return pa.table(columns)
+def _holds_text(column: pd.Series) -> bool:
+    """Text, with numbers among it or not."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return False
+    if column.dtype != object:
+        return pd.api.types.is_string_dtype(column)
+    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred not in ("mixed", "mixed-integer"):
+        return inferred == "string"
+    _refuse_unhashable(column)
+    return all(isinstance(value, (str, numbers.Real, np.bool_)) for value in column.dropna())
 
 
-def refuse_unhashable(column: pd.Series) -> None:
+def _refuse_unhashable(column: pd.Series) -> None:
     """Lists and the like cannot be categories."""
     if column.dtype != object and not isinstance(column.dtype, pd.ArrowDtype):
         return
-    try:
-        column.nunique()
-    except (TypeError, pa.ArrowException):
-        kinds = sorted({type(value).__name__ for value in column if not _is_hashable(value)})
+    if kinds := {type(value).__name__ for value in column if not isinstance(value, Hashable)}:
         raise DataError(
-            f"Column '{column.name}' holds values of type {', '.join(kinds)}, which cannot be "
-            "categories. Turn them into text or numbers, or leave the column out."
-        ) from None
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def held_booleans(fitted: Categorical) -> bool:
-    return set(fitted.levels) <= set(BOOLEANS.values()) and not fitted.infrequent
-
-
-def _booleans(codes: np.ndarray, texts: list[str], fitted: Categorical) -> list[str]:
-    """`True` or `False` for each text: 0 and 1, of an array or a file, are booleans here."""
-    levels = [BOOLEANS.get(_as_number(text) or text.lower()) for text in texts]
-    if None in levels:
-        strange = np.isin(codes, [i for i, level in enumerate(levels) if level is None])
-        row = int(strange.argmax())
-        raise DataError(
-            f"Column '{fitted.name}' held booleans in fit, but row {row + 1} holds "
-            f"'{texts[codes[row]]}' now."
+            f"Column '{column.name}' holds values of type {', '.join(sorted(kinds))}, which cannot "
+            "be categories. Turn them into text or numbers, or leave the column out."
         )
-    return levels
 
 
-def _reading(text: str, known: set[str]) -> str:
-    """The fitted level that a reader of files may have made of a text, else the text.
+def _numbers_as_text(texts: pd.DataFrame) -> Iterator[str]:
+    """Warnings of numbers that are read as categories: one `?` among them is enough for that."""
+    all_numbers = []
+    for name in texts.columns:
+        values = pd.Series(texts[name].dropna().unique(), dtype=object)
+        found = pd.to_numeric(values, errors="coerce")
+        share = found.notna().mean() if len(values) else 0
+        if share == 1 and (len(values) > MAX_PLAUSIBLE_CLASSES or (found % 1 != 0).any()):
+            all_numbers.append(f"'{name}'")
+        elif MOSTLY <= share < 1:
+            yield (
+                f"Column '{name}' is taken as categorical because of values like "
+                f"'{values[found.isna()].iloc[0]}', though most of it are numbers."
+            )
+    if all_numbers:
+        listed = ", ".join(all_numbers[:SHOWN]) + (", …" if len(all_numbers) > SHOWN else "")
+        yield (
+            f"Numbers that are written as text are taken as categories, in {len(all_numbers)} "
+            f"column(s): {listed}. Convert them with pd.to_numeric, or, if they are categories, "
+            "make their type 'category'."
+        )
+
+
+def _identifiers(fitted: Preprocessing, n_rows: int) -> Iterator[str]:
+    """Warnings of columns with a level for nearly every row: a model keeps all levels."""
+    for column in fitted.categorical:
+        n_levels = len(column.levels) + len(column.infrequent)
+        if n_levels > MAX_PLAUSIBLE_CLASSES and n_levels > n_rows / 2:
+            yield (
+                f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
+                "has. The model keeps the text of each of them, also in its files: leave the "
+                "column out."
+            )
+
+
+# ---- of new rows
+
+
+def read_rows(frame: pd.DataFrame, fitted: Preprocessing) -> Rows:
+    """New rows, as the fitted preprocessing makes them."""
+    columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
+    for column in fitted.categorical:
+        columns[column.name] = _levels(frame[column.name], column)
+    with as_data_errors():
+        return apply_preprocessing(fitted, pa.table(columns), np.arange(len(frame)))
+
+
+def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
+    """Each value as the fitted level that it means.
 
     Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
-    `true` a boolean.
+    `true` a boolean. Where fit had booleans, 0 and 1 are some, too, and nothing else is.
     """
-    boolean = text.capitalize() if text.lower() in ("true", "false") else None
-    return next((level for level in (boolean, _as_number(text)) if level in known), text)
+    _refuse_unhashable(column)
+    codes, texts = encode_levels(column)
+    known, readings = {*fitted.levels, *fitted.infrequent}, {}
+    booleans = known <= set(BOOLEANS.values())
+    if booleans:
+        known, readings = set(BOOLEANS.values()), BOOLEANS
+    levels = []
+    for code, text in enumerate(texts):
+        reading = _plain_reading(text)
+        reading = readings.get(reading, reading)
+        levels.append(reading if text not in known and reading in known else text)
+        if booleans and levels[-1] not in known:
+            row = int((codes == code).argmax())
+            raise DataError(
+                f"Column '{fitted.name}' held booleans in fit, but row {row + 1} holds '{text}' "
+                "now."
+            )
+    return dictionary_array(codes, levels)
 
 
-def _as_number(text: str) -> str | None:
-    """The level that a number has if it is written as `text`: 1 for `01` or `1.0`.
+def _plain_reading(text: str) -> str:
+    """The level that a boolean or number has if it is written as `text`: 1 for `01` or `1.0`.
 
     Only plain numbers: Python would take the codes `1e3` and `1_0` for some, too.
     """
+    if text.lower() in ("true", "false"):
+        return text.capitalize()
     if len(text) > LONGEST_NUMBER or not PLAIN_NUMBER.fullmatch(text):
-        return None
+        return text
     whole, _, fraction = text.partition(".")
     return level_text(float(text)) if fraction.strip("0") else str(int(whole))
 
 
 def _numbers(column: pd.Series) -> pa.Array:
+    held = f"Column '{column.name}' held numbers in fit,"
     if column.dtype.kind in "Mm":
-        raise DataError(f"Column '{column.name}' held numbers in fit, and holds dates now.")
-    numbers = column
+        raise DataError(f"{held} and holds dates now.")
+    found = column
     if not pd.api.types.is_numeric_dtype(column):
-        numbers = pd.to_numeric(column.astype(object), errors="coerce")
-        if (strange := numbers.isna() & column.notna()).any():
-            raise DataError(
-                f"Column '{column.name}' held numbers in fit, but row {int(strange.argmax()) + 1} "
-                f"holds '{column[strange].iloc[0]}' now."
-            )
-    if pd.api.types.is_complex_dtype(numbers):
-        raise DataError(f"Column '{column.name}' held numbers in fit, and holds complex ones now.")
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        found = pd.to_numeric(column.astype(object), errors="coerce")
+        if (strange := found.isna() & column.notna()).any():
+            row = int(strange.argmax())
+            raise DataError(f"{held} but row {row + 1} holds '{column.iloc[row]}' now.")
+    if pd.api.types.is_complex_dtype(found):
+        raise DataError(f"{held} and holds complex ones now.")
+    values = found.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
         raise DataError(
             f"Column '{column.name}' holds an infinite value in row "

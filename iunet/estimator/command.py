@@ -166,8 +166,8 @@ def _add_verify(commands) -> None:
 def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.own_table import check_own_table
     from iunet.data.table import RawTable, clean_table
+    from iunet.deploy.model import check_path
     from iunet.estimator.classifier import IUNetClassifier
-    from iunet.estimator.persistence import check_path
 
     check_path(arguments.out)  # now, not after the training
     frame = read_file(arguments.data)
@@ -255,7 +255,7 @@ def run_export(arguments: argparse.Namespace) -> None:
     from iunet.deploy.run import read_run
 
     source = arguments.source
-    model = read_model(source)[0] if source.is_file() else read_run(source)
+    model = read_model(source) if source.is_file() else read_run(source)
     print(report_text(export_model(model, arguments.to)))
 
 

@@ -7,22 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
-from iunet.data.preprocess import Preprocessing, apply_preprocessing, one_hot
+from iunet.data.preprocess import Preprocessing, one_hot
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel, in_label_order, read_model
 from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import (
-    array_frame,
-    check_size,
-    conform,
-    list_as_array,
-    refuse_equal_names,
-    with_plain_types,
-)
-from iunet.estimator.rows import as_data_errors
+from iunet.estimator.columns import as_pandas, read_rows, to_frame
 
 
 class FastClassifier:
@@ -49,43 +40,32 @@ class FastClassifier:
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastClassifier:
         """From a file that `save` or `export` wrote; it is checked, and nothing of it executed."""
-        return cls(read_model(path)[0], kernels)
+        return cls(read_model(path), kernels)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every row, as float32 [rows, classes]."""
-        frame = self._frame(X)
-        table = conform(frame, self._fitted)
-        with as_data_errors():
-            numeric, codes = apply_preprocessing(self._fitted, table, np.arange(len(frame)))
-        return self._network.probabilities(one_hot(self._fitted, numeric, codes))
+        rows = read_rows(self._frame(as_pandas(X)), self._fitted)
+        return self._network.probabilities(one_hot(self._fitted, *rows))
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def _frame(self, X: Any) -> pd.DataFrame:
-        frame = X.to_pandas() if hasattr(X, "to_pandas") else X  # polars, pyarrow
-        by_place = not self._named or not isinstance(frame, pd.DataFrame)
-        if scipy.sparse.issparse(frame):
-            raise DataError("X is a sparse matrix, but has to be dense: use X.toarray().")
-        if not isinstance(frame, pd.DataFrame):
-            array = np.asarray(list_as_array(frame))
-            if array.ndim != 2:
-                raise DataError(f"X has to be a table of rows and columns, not {array.ndim}-d.")
-            frame = array_frame(array)
-        check_size(self, frame.shape, least_rows=1)
+        """The rows by name; all columns of the fit if they go by their places."""
+        frame = to_frame(self, X)
+        by_place = not self._named or not isinstance(X, pd.DataFrame)
         if by_place and self._columns is not None:
             if frame.shape[1] != len(self._columns):
                 raise DataError(
                     f"X has {frame.shape[1]} columns, but the model was fitted on "
                     f"{len(self._columns)}."
                 )
-            frame = frame.set_axis(self._columns, axis="columns")
-        refuse_equal_names(frame)
+            return frame.set_axis(self._columns, axis="columns")
         for column in [*self._fitted.numeric, *self._fitted.categorical]:
             if column.name not in frame.columns:
                 raise DataError(
                     f"X has no column '{column.name}', which the model uses."
                     f"{nearest(column.name, frame.columns)}"
                 )
-        return with_plain_types(frame)
+        return frame

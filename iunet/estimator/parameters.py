@@ -1,14 +1,19 @@
-"""The values that a classifier's parameters may have."""
+"""The parameters of a classifier: the values they may have, and the stages' settings of them."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from iunet.errors import DataError, nearest
+from iunet.method.pruning import Cut
+from iunet.training.finetune import FinetuneSettings
+from iunet.training.supernet import SupernetSettings
 
 WHOLE = {  # parameter → its least value
     "width": 1,
@@ -40,14 +45,19 @@ WORDS = {
 SEEDS = 2**64  # torch takes smaller ones
 
 
-def check_parameters(estimator: Any) -> None:
-    """Refuse a value that no training can have, by the parameter's name."""
+def checked_parameters(estimator: Any) -> dict[str, Any]:
+    """The parameters as plain values; one that no training can have is refused by its name.
+
+    NumPy's numbers, of a grid search, become Python's: they cannot be written as JSON.
+    """
+    parameters = estimator.get_params(deep=False)
     for name, least in WHOLE.items():
-        value = getattr(estimator, name)
+        value = parameters[name]
         if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
             _refuse(name, value, f"a whole number of at least {least}")
+        parameters[name] = int(value)
     for name, (low, high, closed) in REAL.items():
-        value = getattr(estimator, name)
+        value = parameters[name]
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)
         if number and math.isinf(value):
             _refuse(name, value, "finite")
@@ -55,36 +65,88 @@ def check_parameters(estimator: Any) -> None:
             least = f"at least {low}" if closed else f"above {low}"
             most = "" if high == math.inf else f" and at most {high}"
             _refuse(name, value, f"a number {least}{most}")
+        parameters[name] = float(value)
     for name, words in WORDS.items():
-        value = getattr(estimator, name)
-        if value not in words:
+        if (value := parameters[name]) not in words:
             _refuse(name, value, f"one of {', '.join(words)}", nearest(value, words))
-    weight = estimator.class_weight
-    named = isinstance(weight, str) and weight == "balanced"  # an array cannot be compared
-    if weight is not None and not named and not isinstance(weight, dict):
-        _refuse("class_weight", weight, "a dictionary, 'balanced' or None")
+    for name in ("snapshot_ensemble", "verbose"):
+        parameters[name] = bool(parameters[name])
+    parameters["class_weight"] = _class_weight(estimator.class_weight)
+    parameters["categorical_features"] = _categorical_features(estimator.categorical_features)
     seed = estimator.random_state
-    if isinstance(seed, numbers.Integral) and not 0 <= seed < SEEDS:
+    is_number = isinstance(seed, numbers.Integral)
+    if is_number and not 0 <= seed < SEEDS:
         _refuse("random_state", seed, "at least 0 and below 2**64")
+    parameters["random_state"] = int(seed) if is_number else None  # a model keeps what was drawn
+    return parameters
 
 
-def weights_of(classes: np.ndarray, given: dict[Any, float]) -> np.ndarray:
-    """The parameter `class_weight` by class; a class that it does not name has weight 1."""
-    labels = classes.tolist()
-    unknown = [label for label in given if label not in labels]
-    if unknown and set(labels) - set(given):  # of a class that these rows lack, it is no mistake
-        raise DataError(
-            f"The parameter 'class_weight' names the class {unknown[0]!r}, which is not among "
-            f"{labels}."
-        )
-    weights = np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
-    if not np.isfinite(weights).all() or (weights <= 0).any():
-        raise DataError(
-            f"The parameter 'class_weight' is {given}, but weights are above 0: leave rows of a "
-            "class out instead."
-        )
-    return weights
+def _class_weight(value: Any) -> dict[Any, Any] | str | None:
+    if isinstance(value, dict):
+        return {_item(label): _item(weight) for label, weight in value.items()}
+    if value is not None and not (isinstance(value, str) and value == "balanced"):
+        _refuse("class_weight", value, "a dictionary, 'balanced' or None")
+    return value
+
+
+def _categorical_features(value: Any) -> list[Any] | None:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        _refuse("categorical_features", value, "a list of names or places, or a mask")
+    return [_item(entry) for entry in value]
+
+
+def _item(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _refuse(name: str, value: Any, allowed: str, hint: str = "") -> None:
     raise DataError(f"The parameter '{name}' is {value!r}, but must be {allowed}.{hint}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of all stages."""
+
+    network: dict[str, Any]  # of `mlp_tab`: width, depth
+    init: str
+    augment: dict[str, Any]
+    supernet: SupernetSettings
+    cut: Cut
+    finetune: FinetuneSettings
+
+
+def recipe_of(parameters: dict[str, Any], seed: int) -> Recipe:
+    """The parameters of an IUNetClassifier as the settings of the stages."""
+    common = {
+        "batch_size": parameters["batch_size"],
+        "class_weights": "balanced" if parameters["class_weight"] == "balanced" else "unweighted",
+        "seed": seed,
+    }
+    supernet = SupernetSettings(
+        kappa=parameters["kappa"],
+        objective=parameters["objective"],
+        epochs=parameters["supernet_epochs"],
+        lr=parameters["supernet_lr"],
+        weight=parameters["nce_weight"],
+        momentum=parameters["supernet_momentum"],
+        nesterov=parameters["supernet_momentum"] > 0,
+        histograms=False,
+        **common,
+    )
+    same = ("weight_decay", "first_cycle_epochs", "cycle_factor", "cycles", "snapshot_ensemble")
+    finetune = FinetuneSettings(
+        optimiser="adamw",
+        lr=parameters["finetune_lr"],
+        **{name: parameters[name] for name in same},
+        **common,
+    )
+    return Recipe(
+        network={"width": parameters["width"], "depth": parameters["depth"]},
+        init=parameters["init"],
+        augment={"corruption": parameters["corruption"]},
+        supernet=supernet,
+        cut=Cut(parameters["ratio"], parameters["structure"], seed=seed),
+        finetune=finetune,
+    )

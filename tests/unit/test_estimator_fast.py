@@ -90,9 +90,9 @@ def test_rows_that_do_not_fit(fitted, new_rows):
         fast.predict(new_rows.drop(columns="size"))
     with pytest.raises(DataError, match="held numbers in fit, but row 1"):
         fast.predict(new_rows.assign(size="large"))
-    with pytest.raises(DataError, match="rows and columns"):
+    with pytest.raises(DataError, match="Expected 2D array"):
         fast.predict(np.zeros(3))
-    with pytest.raises(DataError, match=r"sparse matrix, but has to be dense: use X\.toarray"):
+    with pytest.raises(DataError, match=r"dense data is required\. Use '\.toarray\(\)'"):
         fast.predict(scipy.sparse.csr_matrix(np.ones((2, 3))))
     for none in (new_rows.iloc[:0], np.zeros((0, 3))):
         with pytest.raises(DataError, match=r"0 sample\(s\) .* required by FastClassifier"):

@@ -117,7 +117,9 @@ CHANGES = {
     "version 99 of the format": {"version": 99},
     "not a label for every output": {"model": {"classes": ["one"]}},
     "its parts do not fit together": {"model": {"shapes": {}}},
-    "can read .*no parameter 'depths'": {"classifier": {"parameters": {"depths": 3}}},
+    "can read .*unexpected keyword argument 'depths'": {
+        "model": {"classifier": {"parameters": {"depths": 3}}}
+    },
 }
 
 

@@ -20,7 +20,7 @@ from iunet.data.load import load_part, make_inputs
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
-from iunet.estimator.stages import recipe_of
+from iunet.estimator.parameters import checked_parameters, recipe_of
 from iunet.evaluation.evaluate import evaluate_subnetwork
 from iunet.method.masks import read_masks
 from iunet.method.pruning import Cut, prune_supernet
@@ -164,7 +164,7 @@ def test_probabilities_equal_the_workflows_bit_for_bit(tmp_path, mirror, dataset
 
 
 def test_the_defaults_are_the_configs():
-    recipe = recipe_of(IUNetClassifier(), seed=5)
+    recipe = recipe_of(checked_parameters(IUNetClassifier()), seed=5)
     where = point(5)
     assert recipe.supernet == SupernetSettings(**settings.supernet_settings(CONFIG, where))
     assert recipe.finetune == FinetuneSettings(**settings.finetune_settings(CONFIG, where))

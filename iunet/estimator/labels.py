@@ -1,34 +1,19 @@
-"""Labels, weights and preprocessed rows as the stages take them."""
+"""Labels, and the weights of rows and classes, as the stages take them."""
 
 from __future__ import annotations
 
-import contextlib
 import numbers
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_non_negative, column_or_1d
 
-from iunet.data.load import Part, table_part
 from iunet.data.table import encode_levels
-from iunet.errors import DataError, UserError
+from iunet.errors import DataError
 
-ROWS = "X"  # what the workflow's functions take for the data set's name
 LEAST_WEIGHT = 2.0**-90  # sums and products of smaller ones may be 0 in float32
-
-
-@contextlib.contextmanager
-def as_data_errors() -> Iterator[None]:
-    """Inside, the workflow's `UserError` is a `DataError` that names no data set and no split."""
-    try:
-        yield
-    except UserError as error:
-        text = str(error).removeprefix(f"Data set '{ROWS}': ").replace("the train split", "the fit")
-        raise DataError(text[:1].upper() + text[1:]) from error
 
 
 def labels_of(y: Any) -> np.ndarray:
@@ -64,7 +49,12 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
     )
 
 
-def checked_weights(weights: Any, n_rows: int) -> np.ndarray:
+def outputs_of(classes: np.ndarray) -> np.ndarray:
+    """The network's output of each class: they stand in the natural order of the classes' text."""
+    return encode_levels(pd.Series(classes))[0]
+
+
+def sample_weights(weights: Any, n_rows: int) -> np.ndarray:
     """The parameter `sample_weight`: a number for each row, or one for all."""
     if isinstance(weights, numbers.Number):
         weights = np.full(n_rows, weights)
@@ -78,9 +68,25 @@ def checked_weights(weights: Any, n_rows: int) -> np.ndarray:
     return weights
 
 
-def outputs_of(classes: np.ndarray) -> np.ndarray:
-    """The network's output of each class: they stand in the natural order of the classes' text."""
-    return encode_levels(pd.Series(classes))[0]
+def class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
+    """The parameter `class_weight` by class; a class that it does not name has weight 1.
+
+    (scikit-learn's `compute_class_weight` takes the label "10" for the number.)
+    """
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown and set(labels) - set(given):  # of a class that these rows lack, it is no mistake
+        raise DataError(
+            f"The parameter 'class_weight' names the class {unknown[0]!r}, which is not among "
+            f"{labels}."
+        )
+    weights = np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
+    if not np.isfinite(weights).all() or (weights <= 0).any():
+        raise DataError(
+            f"The parameter 'class_weight' is {given}, but weights are above 0: leave rows of a "
+            "class out instead."
+        )
+    return weights
 
 
 def float32_weights(weights: np.ndarray) -> np.ndarray:
@@ -92,9 +98,3 @@ def float32_weights(weights: np.ndarray) -> np.ndarray:
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         weights = np.maximum(weights, np.finfo(np.float32).tiny)  # 0 would leave empty batches
     return weights.astype(np.float32)
-
-
-def rows_part(numeric: np.ndarray, codes: np.ndarray, labels: np.ndarray | None = None) -> Part:
-    labels = np.zeros(len(numeric)) if labels is None else labels
-    tensors = map(torch.from_numpy, (numeric, codes, labels.astype(np.int64)))
-    return table_part(*tensors)
