@@ -35,6 +35,7 @@ WORDS = {
     "class_weights": {"none": "unweighted", "balanced": "balanced"},
     "schedule": {name: name for name in SCHEDULES},
 }
+OPTIONS = r"(?:-[a-z0-9_.]+)*"  # behind a name: what differs from the defaults
 KEY_OF_WORD = {word: key for key, words in WORDS.items() for word in words.values()}
 
 
@@ -103,6 +104,11 @@ def network_variant(network: str) -> str:
 INIT_PATTERN = rf"(?:-(?:{'|'.join(INITS)}))?"
 
 
+def _without_groups(pattern: str) -> str:
+    """For wildcards of Snakemake, which are groups themselves."""
+    return re.sub(r"\?P<\w+>", "?:", pattern)
+
+
 @dataclass(frozen=True)
 class SupernetName:
     """`kappa0.25-ilo-he_normal-lambda0.5`."""
@@ -113,15 +119,15 @@ class SupernetName:
     init: str = ""  # -he_normal; empty if it is the config's
     variant: str = ""  # -lambda0.5
 
-    PATTERN = rf"kappa[0-9.]+-(?:{'|'.join(OBJECTIVES)}|{LASSO}[0-9.]+)(?:-[a-z0-9_.]+)*"
-    PARTS = re.compile(
+    PARTS = (
         rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{'|'.join(OBJECTIVES)}|{LASSO})"
-        rf"(?P<l1>[0-9.]*)(?P<init>{INIT_PATTERN})(?P<variant>(?:-[a-z0-9_.]+)*)"
+        rf"(?P<l1>[0-9.]*)(?P<init>{INIT_PATTERN})(?P<variant>{OPTIONS})"
     )
+    PATTERN = _without_groups(PARTS)
 
     @classmethod
     def parse(cls, text: str) -> SupernetName:
-        found = cls.PARTS.fullmatch(text)
+        found = re.fullmatch(cls.PARTS, text)
         if found is None or bool(found["l1"]) != (found["objective"] == LASSO):
             raise UserError(
                 f"'{text}' names no supernet: the form is kappa<number>-<objective>, with one of "
@@ -156,21 +162,17 @@ class CutName:
     mask: str = MASKS[0]
     options: str = ""  # -fresh-weight_decay0.1
 
-    PATTERN = (
-        rf"(?:{'|'.join(STRUCTURES.values())})[0-9.]+(?:-(?:{'|'.join(OTHER_SCORES)}))?"
-        rf"(?:-(?:{'|'.join(MASKS[1:])}))?|{SURVIVORS}"
-    )
-    PARTS = re.compile(
+    PARTS = (
         rf"(?P<structure>{'|'.join(STRUCTURES.values())})(?P<ratio>[0-9.]+)"
         rf"(?:-(?P<score>{'|'.join(OTHER_SCORES)}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?"
-        r"(?P<options>(?:-[a-z0-9_.]+)*)"
     )
+    PATTERN = f"{_without_groups(PARTS)}|{SURVIVORS}"  # without the options
 
     @classmethod
     def parse(cls, text: str) -> CutName:
         if text == SURVIVORS or text.startswith(f"{SURVIVORS}-"):
             return cls(None, options=text.removeprefix(SURVIVORS))
-        found = cls.PARTS.fullmatch(text)
+        found = re.fullmatch(rf"{cls.PARTS}(?P<options>{OPTIONS})", text)
         if found is None:
             raise UserError(f"'{text}' names no cut: the form is ratio8, units8 or survivors.")
         structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
@@ -203,12 +205,12 @@ class DenseName:
     init: str = ""
     options: str = ""
 
-    PATTERN = rf"{DENSE}(?:-[a-z0-9_.]+)*"
-    PARTS = re.compile(rf"{DENSE}(?P<init>{INIT_PATTERN})(?P<options>(?:-[a-z0-9_.]+)*)")
+    PARTS = rf"{DENSE}(?P<init>{INIT_PATTERN})(?P<options>{OPTIONS})"
+    PATTERN = _without_groups(PARTS)
 
     @classmethod
     def parse(cls, text: str) -> DenseName:
-        found = cls.PARTS.fullmatch(text)
+        found = re.fullmatch(cls.PARTS, text)
         if found is None:
             raise UserError(f"'{text}' names no dense network: the form is dense, dense-glorot, ….")
         return cls(found["init"], found["options"])

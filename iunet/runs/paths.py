@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from iunet.runs.names import INITIAL as INITIAL_NAME
+from iunet.runs import names
 from iunet.runs.names import CutName, DenseName, SupernetName
 
 ROOT = "<results>"
@@ -97,11 +97,11 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
 }
 # Of the wildcards; any other is one part of a path.
 PATTERNS = {
-    "initial": rf"{INITIAL_NAME}[^/]*",
+    "initial": names.INITIAL + names.INIT_PATTERN,
     "supernet": SupernetName.PATTERN,
     "dense": DenseName.PATTERN,
     "cut": CutName.PATTERN,
-    "options": r"(?:-[a-z0-9_.]+)*",
+    "options": names.OPTIONS,  # of the fine-tuning
     "study": r"tuning(?:-seed[0-9]+)?",
     "seed": r"[0-9]+",
     "worker": r"[0-9]+",

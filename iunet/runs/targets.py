@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ from iunet.runs.names import (
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, without_off
 
-FORMS = {paths.TABLE: ("csv", "md", "tex", "html", "json"), paths.FIGURE: ("png", "pdf", "csv")}
-
 
 def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Iterable[str]]) -> None:
     """Refuse a file below the folder of results that no rule makes, or of a run that cannot be.
@@ -39,13 +37,17 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
         "method": bench.config["methods"],
     }
     for word in words:
-        inside = word.startswith(f"{bench.root}/") and not Path(word).exists()
-        if inside and Path(word).suffix:
+        if word.startswith(f"{bench.root}/") and Path(word).suffix and not Path(word).exists():
             wildcards = _wildcards_of(word)
             if wildcards is None or any(
                 wildcards[key] not in names for key, names in known.items() if key in wildcards
             ):
-                raise UserError(explain_target(word, bench, shown))
+                example = bench.path(f"{paths.TABLE}.csv", table="table1")
+                raise UserError(
+                    f"No rule makes '{word}'.{nearest(word, _files(bench, shown))} Targets are "
+                    f"rules (`snakemake --list`), and files below '{bench.root}' (the config key "
+                    f"'results'), such as {example}."
+                )
             check_run(bench, wildcards)
 
 
@@ -57,29 +59,19 @@ def _wildcards_of(target: str) -> dict[str, str] | None:
     return None
 
 
-def explain_target(target: str, bench: Benchmark, shown: dict[str, Iterable[str]]) -> str:
-    """One paragraph for a target that cannot be made."""
+def _files(bench: Benchmark, shown: dict[str, Iterable[str]]) -> list[str]:
+    """Files that may be asked for: tables, figures, data sets, and the results of all runs."""
+    named = (("table", shown["tables"]), ("figure", shown["figures"]))
     files = [
-        bench.path(f"{template}.{form}", table=name, figure=name)
-        for template, names in ((paths.TABLE, shown["tables"]), (paths.FIGURE, shown["figures"]))
+        bench.path(template, **{kind: name})
+        for kind, names in named
         for name in names
-        for form in FORMS[template]
+        for template in paths.OUTPUTS[kind]
     ]
-    near = nearest(target, [*files, bench.path(paths.PAGE), *_files(bench)])
-    example = bench.path(f"{paths.TABLE}.csv", table="table1")
-    return (
-        f"No rule makes '{target}'.{near} Targets are rules (`snakemake --list`), and files below "
-        f"'{bench.root}' (the config key 'results'), such as {example}."
-    )
-
-
-def _files(bench: Benchmark) -> Iterator[str]:
-    """Files of data sets, and the results of all runs."""
-    for dataset in bench.registry:
-        for template in (paths.DATA_REPORT, paths.SPLIT_REPORT):
-            yield bench.path(template, dataset=dataset)
-    for cell in bench.cells:
-        yield from bench.results_of(cell)
+    reports = (paths.DATA_REPORT, paths.SPLIT_REPORT)
+    files += [bench.path(report, dataset=name) for name in bench.registry for report in reports]
+    results = [path for cell in bench.cells for path in bench.results_of(cell)]
+    return [*files, bench.path(paths.PAGE), *results]
 
 
 # ---- paths of runs

@@ -31,30 +31,26 @@ PLUMBING = (
     "iunet.escape",  # how texts are written, not which
     "iunet.artifacts",
     "iunet.provenance",
-    "iunet.runs",  # names, paths, settings: what they decide is itself a parameter
-    "iunet.machine",
-    "iunet.training.support",
     "iunet.networks.catalog",  # the file that builds a network is a parameter of its own
     "iunet.method.catalog",  # so are the files of objectives, scores and schedules
     "iunet.baselines.catalog",
     "iunet.data.registry",
     "iunet.data.sizes",
-    "iunet.data.sources",  # the source's own file likewise
+    "iunet.data.sources",  # the source's own file counts
     "iunet.tables.catalog",
     "iunet.figures.catalog",
 )
 PACKAGES_OF_PLUMBING = (
-    "iunet.runs",
-    "iunet.machine",
-    "iunet.training.support",
+    "iunet.runs.",  # names, paths, settings: what they decide is itself a parameter
+    "iunet.machine.",
+    "iunet.training.support.",
 )
 
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # of statements, in Python's grammar
 
 
 def is_plumbing(module: str) -> bool:
-    inside = any(module.startswith(f"{package}.") for package in PACKAGES_OF_PLUMBING)
-    return inside or module in PLUMBING
+    return module in PLUMBING or f"{module}.".startswith(PACKAGES_OF_PLUMBING)
 
 
 def script_code(script: Path) -> list[str]:

@@ -8,7 +8,16 @@ rule table:
     input:
         lambda wildcards: SHOWN.table_files(wildcards.table),
     output:
-        **table_files(),
+        csv=f"{paths.TABLE}.csv",
+        markdown=f"{paths.TABLE}.md",
+        latex=f"{paths.TABLE}.tex",
+        json=paths.TABLE_DOCUMENT,
+        html=report(
+            f"{paths.TABLE}.html",
+            caption="../../reports/captions/table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         "<logs>/tables/{table}.log",
     benchmark:

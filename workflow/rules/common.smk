@@ -3,7 +3,6 @@
 import re
 import sys
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -15,7 +14,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.figures.catalog import declared_figures
 from iunet.runs import paths, settings
-from iunet.runs.names import INITS, CutName, DenseName, SupernetName
+from iunet.runs.names import OPTIONS
 from iunet.runs.targets import check_targets
 from iunet.runs.validate import validate
 from iunet.shown import Shown, whole_lineage
@@ -56,21 +55,18 @@ def names_of_kind(kind):
     return [name for name, dataset in BENCH.registry.items() if dataset.kind == kind]
 
 
+CONSTRAINTS = paths.PATTERNS | {
+    "dataset": any_of(BENCH.registry),
+    "network": rf"(?:{any_of(config['networks'])}){OPTIONS}",
+    "method": any_of(config["methods"]),
+    "learner": any_of(LEARNERS),
+    "table": any_of(SHOWN.tables),
+    "figure": any_of(SHOWN.figures),
+}
+
+
 wildcard_constraints:
-    dataset=any_of(BENCH.registry),
-    network=rf"(?:{any_of(config['networks'])})(?:-[a-z0-9_.]+)*",
-    initial=any_of(["initial", *(f"initial-{init}" for init in INITS)]),
-    supernet=SupernetName.PATTERN,
-    cut=CutName.PATTERN,
-    options=r"(?:-[a-z0-9_.]+)*",  # of the fine-tuning
-    dense=DenseName.PATTERN,
-    method=any_of(config["methods"]),
-    learner=any_of(LEARNERS),
-    study=r"tuning(-seed[0-9]+)?",
-    worker=r"[0-9]+",
-    seed=r"[0-9]+",
-    table=any_of(SHOWN.tables),
-    figure=any_of(SHOWN.figures),
+    **CONSTRAINTS,
 
 
 # ---- outputs and inputs of single rules
@@ -86,18 +82,6 @@ def split_files():
         "preprocessing": paths.PREPROCESSING,
         "split": paths.SPLIT_REPORT,
     }
-
-
-def table_files():
-    """A table in all its forms."""
-    shown = report(
-        f"{paths.TABLE}.html",
-        caption="../../reports/captions/table.rst",
-        category="Tables",
-        labels={"table": "{table}"},
-    )
-    forms = {"csv": "csv", "markdown": "md", "latex": "tex", "json": "json"}
-    return {form: f"{paths.TABLE}.{ending}" for form, ending in forms.items()} | {"html": shown}
 
 
 def experiment_files(wildcards):
