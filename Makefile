@@ -2,7 +2,7 @@
 # PYTHON=python3.12 picks another interpreter; CORES=8 the cores for the workflow and the tests.
 
 PYTHON ?= python3
-CORES  ?= $(shell $(PYTHON) -m iunet.machine.allocation)
+CORES  ?= $(or $(SLURM_CPUS_ON_NODE),$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready

@@ -28,8 +28,14 @@ from iunet.artifacts import explain_full_disk, read_json, write_json, write_text
 from iunet.baselines.learner import Attempt
 from iunet.errors import UserError, one_line
 from iunet.escape import csv_value
-from iunet.machine.time_limit import Alarm, TimeUp, put_back, time_limit
-from iunet.training.support.signals import Terminated, raising_at_sigterm
+from iunet.machine.time_limit import (
+    Terminated,
+    TimeUp,
+    alarm,
+    raising_at_sigterm,
+    requeue,
+    time_limit,
+)
 
 log = logging.getLogger(__name__)
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -109,7 +115,7 @@ def run_trials(
     """
     limit = time_limit()
     try:
-        with raising_at_sigterm(), Alarm(limit):
+        with raising_at_sigterm(), alarm(limit):
             return _run_trials(study, suggest, try_out, budget, seed, marker, worker)
     except (Terminated, KeyboardInterrupt) as ended:
         _take_back_start(marker)
@@ -121,9 +127,9 @@ def run_trials(
         ) from None
     except TimeUp:
         began = read_json(marker)["began"] if marker.exists() else 0.0
-        if not limit.had_the_whole(began):
+        if not limit.gave_half(began):
             _take_back_start(marker)  # that the trial was begun late is no fault of its own
-    put_back(limit, f"The study {study.study_name} has {len(study.trials)} trials")
+    requeue(limit, f"The study {study.study_name} has {len(study.trials)} trials")
 
 
 def _run_trials(

@@ -27,12 +27,11 @@ from iunet.machine.device import gpu_ids
 
 log = logging.getLogger(__name__)
 PAUSE_S = 1.0
-PER_GPU = "IUNET_JOBS_PER_GPU"  # set by workflow/rules/machine.smk
 _held: list[FileLock] = []  # for the life of the process: a lock that is collected is freed
 
 
-def claim_gpu(wait_s: float = 600.0) -> str | None:
-    """Take a free GPU and hide the others; None where there is nothing to choose.
+def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
+    """Take one of `per_gpu` places on a GPU and hide the others; None if there is no choice.
 
     Waits while all are taken, up to an error: beside another workflow of the same user, jobs can
     outnumber the GPUs.
@@ -40,7 +39,6 @@ def claim_gpu(wait_s: float = 600.0) -> str | None:
     ids = gpu_ids()
     if len(ids) < 2:
         return None
-    per_gpu = int(os.environ.get(PER_GPU, "1"))
     folder = lock_folder()
     folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + wait_s

@@ -13,12 +13,11 @@ out, a lock that is the existence of its file, would outlive a killed job.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import errno
 import logging
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -30,7 +29,6 @@ log = logging.getLogger(__name__)
 WAIT_S = 60.0  # a process that is about to end is waited for, a long training is not
 PAUSE_S = 0.5
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-_held: dict[Path, FileLock] = {}  # for the life of the process: a lock that is collected is freed
 
 
 def lock_path(output: str | Path) -> Path:
@@ -38,13 +36,21 @@ def lock_path(output: str | Path) -> Path:
     return output.with_name(f".{output.name}.lock")
 
 
-def lock_run(output: str | Path, wait_s: float = WAIT_S) -> None:
-    """Take the lock of the run that makes `output`; if another process keeps it, name that."""
+def lock_run(output: str | Path, wait_s: float = WAIT_S) -> Callable[[], None]:
+    """Take the lock of the run that makes `output`; if another process keeps it, name that.
+
+    Returns the function that gives it back, which is called at the end of the process.
+    """
     path = lock_path(output)
-    lock = FileLock(path, poll_interval=PAUSE_S, thread_local=False, on_acquired=_write_holder)
+    lock = FileLock(path, thread_local=False, fallback_to_soft=False, on_acquired=_write_holder)
+
+    def release() -> None:
+        path.unlink(missing_ok=True)  # before the release; filelock notices if it waited for it
+        lock.release()
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _acquire(lock, output, wait_s)
+        lock.acquire(timeout=wait_s, poll_interval=PAUSE_S)
     except Timeout:
         raise UserError(
             f"{output} is being made by {_holder(path)}, which an earlier start of the workflow "
@@ -56,17 +62,8 @@ def lock_run(output: str | Path, wait_s: float = WAIT_S) -> None:
             explain_full_disk(error, path)
             raise _unwritable(path.parent, error.strerror) from error
         log.warning("%s: this file system has no locks; see that no other job runs here", path)
-    _held[path] = lock
-    atexit.register(release, output)
-
-
-def _acquire(lock: FileLock, output: str | Path, wait_s: float) -> None:
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        if wait_s:
-            log.info("%s is being made by %s: waiting", output, _holder(Path(lock.lock_file)))
-        lock.acquire(timeout=wait_s)
+    atexit.register(release)
+    return release
 
 
 def _write_holder(file: int) -> None:
@@ -77,27 +74,19 @@ def _write_holder(file: int) -> None:
 
 def _holder(path: Path) -> str:
     """The process that has the lock; it may just be writing or removing the file."""
-    with contextlib.suppress(OSError):
+    try:
         return path.read_text(encoding="utf-8") or "another process"
-    return "another process"
+    except OSError:
+        return "another process"
 
 
-def release(output: str | Path) -> None:
-    """Give a lock back, and leave no file behind."""
-    path = lock_path(output)
-    if lock := _held.pop(path, None):
-        path.unlink(missing_ok=True)  # before the release; filelock notices if it waited for it
-        lock.release()
+def refuse_unwritable(folder: str | Path) -> None:
+    """Refuse a folder that exists and takes no file."""
+    if Path(folder).is_dir() and not os.access(folder, os.W_OK):
+        raise _unwritable(folder, "it is read-only")
 
 
-def refuse_unwritable(paths: Iterable[str | Path]) -> None:
-    """Name the first folder of these files that exists and takes no file."""
-    for folder in dict.fromkeys(Path(path).parent for path in paths):
-        if folder.is_dir() and not os.access(folder, os.W_OK):
-            raise _unwritable(folder, "it is read-only")
-
-
-def _unwritable(folder: Path, why: str | None) -> UserError:
+def _unwritable(folder: str | Path, why: str | None) -> UserError:
     return UserError(
         f"Nothing can be written to {folder} ({why}). Make the folder writable, or set `results` "
         "in the config to another one, and run the same command again."

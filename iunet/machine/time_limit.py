@@ -8,27 +8,53 @@ never ended. Where that is forbidden the job fails, and Snakemake sends it again
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
 
 from iunet.errors import UserError, one_line
-from iunet.machine.allocation import was_sent
 
 log = logging.getLogger(__name__)
+SENT = "IUNET_SENT_TO_SCHEDULER"
+RESTARTS = "IUNET_RESTARTS"
 MARGIN_S, MARGIN_SHARE = 120, 0.1  # before the limit, or a tenth of a short one
-ANSWER_S = 45  # that Slurm may take: twice that is within MARGIN_S
-WHOLE = 0.5  # a piece of work that had this share of the limit had the whole of it, in effect
+ANSWER_S = 90  # that Slurm may take, within MARGIN_S
+
+
+def mark_as_sent() -> None:
+    """In a job that Snakemake gave to a scheduler, for the processes that it starts.
+
+    Snakemake's plugin for Slurm hides from them how often the job was put back into the queue.
+    """
+    os.environ[SENT] = "1"
+    if "SLURM_RESTART_COUNT" in os.environ:
+        os.environ[RESTARTS] = os.environ["SLURM_RESTART_COUNT"]
+
+
+def was_sent() -> bool:
+    """True in a job that Snakemake gave to a scheduler; False in an allocation of the user's."""
+    return SENT in os.environ
+
+
+def was_restarted() -> bool:
+    """Whether Slurm has put the job that this process belongs to back into the queue before."""
+    return os.environ.get(RESTARTS, "0") != "0"
 
 
 class TimeUp(BaseException):
     """Raised within the work, shortly before the limit. No `except Exception` stops it."""
+
+
+class Terminated(BaseException):
+    """SIGTERM where nothing has to be finished first."""
 
 
 @dataclass(frozen=True)
@@ -40,28 +66,25 @@ class TimeLimit:
     ends: float
 
     @property
-    def margin_s(self) -> float:
-        return min(MARGIN_S, MARGIN_SHARE * (self.ends - self.began))
+    def minutes(self) -> float:
+        return (self.ends - self.began) / 60
 
     @property
-    def stop(self) -> float:
-        """When the work must have ended: then the alarm rings, and there is time to requeue."""
-        return self.ends - self.margin_s
+    def margin_s(self) -> float:
+        """Between the alarm and the limit: time to put the job back."""
+        return min(MARGIN_S, MARGIN_SHARE * (self.ends - self.began))
+
+    def left(self) -> float:
+        """Seconds until the alarm."""
+        return self.ends - self.margin_s - time.time()
 
     def is_near(self, next_s: float) -> bool:
         """Whether to save now: what comes next takes so long, or a stall would be the end of it."""
         return self.left() < max(next_s, self.margin_s)
 
-    @property
-    def minutes(self) -> float:
-        return (self.ends - self.began) / 60
-
-    def left(self) -> float:
-        return self.stop - time.time()
-
-    def had_the_whole(self, since: float) -> bool:
-        """Whether work begun at that time had, in effect, all the time that a job can have."""
-        return self.ends - since >= WHOLE * (self.ends - self.began)
+    def gave_half(self, since: float) -> bool:
+        """Whether work begun at that time had at least half of the job: in effect, all of it."""
+        return self.ends - since >= (self.ends - self.began) / 2
 
 
 def time_limit() -> TimeLimit | None:
@@ -72,67 +95,71 @@ def time_limit() -> TimeLimit | None:
     command = ["squeue", "--noheader", f"--jobs={job}", "--format=%S %e"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-        began, ends = map(_seconds, answer.stdout.split())
+        began, ends = (datetime.fromisoformat(t).timestamp() for t in answer.stdout.split())
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         log.warning("the time limit of Slurm job %s is not known: %s", job, one_line(error))
         return None
     return TimeLimit(job, began, ends)
 
 
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+@contextlib.contextmanager
+def on_signal(number: signal.Signals, handler: Callable[[], None]) -> Iterator[None]:
+    """Inside, the signal calls the handler; in the main thread, since no other gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, lambda *_: handler())
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
-class Alarm:
-    """Raises `TimeUp` in the main thread shortly before the limit, if there is one."""
+@contextlib.contextmanager
+def raising_at_sigterm() -> Iterator[None]:
+    """Inside, SIGTERM is an exception, so that the process can tidy up."""
 
-    def __init__(self, limit: TimeLimit | None):
-        self.limit = limit
-        self.before = None
+    def terminate() -> NoReturn:
+        raise Terminated
 
-    def __enter__(self) -> Alarm:
-        if self.limit is not None and threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGALRM, self._ring)
-            signal.setitimer(signal.ITIMER_REAL, max(self.limit.left(), 0.001))
-        return self
+    with on_signal(signal.SIGTERM, terminate):
+        yield
 
-    def __exit__(self, *_) -> None:
-        if self.before is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self.before)
 
-    def _ring(self, *_) -> None:
+@contextlib.contextmanager
+def alarm(limit: TimeLimit | None) -> Iterator[None]:
+    """Inside, `TimeUp` is raised shortly before the limit, if there is one."""
+    if limit is None:
+        yield
+        return
+
+    def ring() -> NoReturn:
         raise TimeUp
 
+    with on_signal(signal.SIGALRM, ring):
+        signal.setitimer(signal.ITIMER_REAL, max(limit.left(), 0.001))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
-def put_back(limit: TimeLimit, what: str) -> NoReturn:
-    """Put this job back into the queue and wait for its end; `what` says what is saved."""
-    log.info("%s; the job's limit of %.0f min is near: back into the queue", what, limit.minutes)
-    reason = _requeue(limit.job)
-    if reason is None:
-        _wait_for_the_end()
+
+def requeue(limit: TimeLimit, saved: str) -> NoReturn:
+    """Put this job back into the queue and wait for its end; `saved` says what is saved."""
+    log.info("%s; the job's limit of %.0f min is near: back into the queue", saved, limit.minutes)
+    command = ["scontrol", "requeue", limit.job]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_S)
+        if answer.returncode == 0:
+            _wait_for_the_end()
+        reason = " ".join(answer.stderr.split())
+    except (OSError, subprocess.TimeoutExpired) as error:
+        reason = one_line(error)
     raise UserError(
-        f"{what}, and the job's limit of {limit.minutes:.0f} minutes is near. Slurm did not put it "
-        f"back into the queue ({reason}), so it ends here and goes on when it is started again: "
+        f"{saved}, and the job's limit of {limit.minutes:.0f} minutes is near. Slurm did not put "
+        f"it back into the queue ({reason}), so it ends here and goes on when it is started again: "
         "call snakemake with a higher --retries, or start it again."
     )
-
-
-def _requeue(job: str) -> str | None:
-    """Why Slurm does not put the job back, if it does not."""
-    reason = None
-    for _ in range(2):  # a busy Slurm may answer when it is asked again
-        try:
-            answer = subprocess.run(
-                ["scontrol", "requeue", job], capture_output=True, text=True, timeout=ANSWER_S
-            )
-        except subprocess.TimeoutExpired as error:
-            reason = one_line(error)
-        except OSError as error:
-            return one_line(error)
-        else:
-            return None if answer.returncode == 0 else one_line(Exception(answer.stderr))
-    return reason
 
 
 def _wait_for_the_end() -> NoReturn:

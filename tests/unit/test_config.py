@@ -11,7 +11,7 @@ from configs import benchmark, merged
 
 from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
-from iunet.machine import device, torch_gpu
+from iunet.machine import device
 from iunet.runs.entries import datasets_named
 from iunet.runs.schema import read_schema
 from iunet.runs.validate import restore_numbers, unavailable
@@ -221,7 +221,7 @@ def machine(tmp_path, monkeypatch):
             (tmp_path / f"gpu{i}").mkdir()
         monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path if gpus else tmp_path / "absent")
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-        monkeypatch.setenv(torch_gpu.ANSWER, f"{platform.node()}|")  # torch can use it
+        monkeypatch.setenv(device.ANSWER, f"{platform.node()}|")  # torch can use it
         if visible is not None:
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
 

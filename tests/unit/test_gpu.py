@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from iunet.errors import UserError
-from iunet.machine import allocation, compiler, device, torch_gpu, xgboost_gpu
-from iunet.machine.threads import check_threads
+from iunet.machine import compiler, device
+from iunet.machine.device import check_threads
 from iunet.training import supernet
 from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
 from iunet.training.support.environment import describe_environment, set_up_torch
@@ -28,7 +28,7 @@ def two_gpus(tmp_path, monkeypatch):
     monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path / "gpus"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    monkeypatch.setenv(torch_gpu.ANSWER, f"{torch_gpu.platform.node()}|")
+    monkeypatch.setenv(device.ANSWER, f"{platform.node()}|")
 
 
 # ---- which GPUs there are
@@ -71,7 +71,7 @@ def test_the_gpu_of_wsl(tmp_path, monkeypatch):
 def test_auto_leaves_a_gpu_alone_that_torch_cannot_use(two_gpus, monkeypatch):
     assert device.resolve_device("auto") == "cuda"
     assert device.unusable_gpu_warning(CONFIG) is None
-    monkeypatch.setenv(torch_gpu.ANSWER, f"{torch_gpu.platform.node()}|the driver is too old")
+    monkeypatch.setenv(device.ANSWER, f"{platform.node()}|the driver is too old")
     assert device.resolve_device("auto") == "cpu"
     assert device.resolve_device("cuda") == "cuda"  # who says so gets an error instead
     warning = device.unusable_gpu_warning(CONFIG)
@@ -80,35 +80,18 @@ def test_auto_leaves_a_gpu_alone_that_torch_cannot_use(two_gpus, monkeypatch):
 
 
 def test_the_answer_of_another_machine_does_not_count(two_gpus, monkeypatch):
-    monkeypatch.setenv(torch_gpu.ANSWER, "login7|no GPU there")
-    monkeypatch.setattr(torch_gpu, "cuda_missing", lambda: "")
-    monkeypatch.setattr(torch_gpu, "_probe", lambda visible: "")
-    assert torch_gpu.why_torch_cannot() == ""
-    monkeypatch.setattr(torch_gpu, "_probe", lambda visible: 1 / 0)  # asked once, and handed on
-    assert torch_gpu.why_torch_cannot() == ""
-
-
-def version_file(tmp_path, monkeypatch, cuda: str) -> None:
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "__init__.py").touch()
-    (tmp_path / "torch" / "version.py").write_text(
-        f"__version__ = '2.13.0+x'\ncuda: Optional[str] = {cuda}\nhip: Optional[str] = None\n"
-    )
-    found = type("Spec", (), {"origin": str(tmp_path / "torch" / "__init__.py")})
-    monkeypatch.setattr(torch_gpu.importlib.util, "find_spec", lambda name: found)
-
-
-@pytest.mark.parametrize(("cuda", "missing"), [("None", True), ("'13.0'", False)])
-def test_a_build_for_the_cpu_is_known_by_its_version_file(tmp_path, monkeypatch, cuda, missing):
-    version_file(tmp_path, monkeypatch, cuda)
-    reason = torch_gpu.cuda_missing()
-    assert reason == ("torch 2.13.0+x is a build without CUDA" if missing else "")
+    monkeypatch.setenv(device.ANSWER, "login7|no GPU there")
+    monkeypatch.setattr(device, "_probe", lambda: "")
+    assert device.why_torch_cannot() == ""
+    monkeypatch.setattr(device, "_probe", lambda: 1 / 0)  # asked once, and handed on
+    assert device.why_torch_cannot() == ""
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="torch can use a GPU here")
 def test_the_probe_says_what_torch_says():
-    torch_gpu._probe.cache_clear()
-    assert "torch.cuda.is_available() is False" in torch_gpu._probe(None)
+    built = torch.version.cuda
+    said = "torch.cuda.is_available() is False" if built else "is a build without CUDA"
+    assert said in device._probe()
 
 
 # ---- a device for each network and learner
@@ -122,35 +105,17 @@ def test_devices_of_single_networks(two_gpus):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="XGBoost can use a GPU here")
 def test_xgboost_without_a_gpu_is_refused_instead_of_running_on_the_cpu():
-    assert xgboost_gpu.device_that_xgboost_uses() == "cpu"
     with pytest.raises(UserError, match=r"'devices\.xgb' is cuda, but XGBoost uses the cpu"):
-        xgboost_gpu.check_xgboost_gpu()
+        device.check_xgboost_gpu()
 
 
-# ---- threads, cores, memory
+# ---- threads
 
 
 def test_fewer_threads_than_asked_for_are_refused():
     check_threads("tuning.xgb.threads", 8, 8)
     with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 1"):
         check_threads("tuning.xgb.threads", 8, 1)
-
-
-def test_inside_a_slurm_job_cores_and_memory_are_its_own(monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SLURM_")]:
-        monkeypatch.delenv(name)
-    whole = allocation.memory_mb()
-    monkeypatch.setenv("SLURM_CPUS_ON_NODE", "3")
-    monkeypatch.setenv("SLURM_MEM_PER_CPU", "2000")
-    assert (allocation.cores(), allocation.memory_mb()) == (3, 6000)
-    monkeypatch.setenv("SLURM_MEM_PER_NODE", "5000")
-    assert allocation.memory_mb() == 5000
-    monkeypatch.setenv("SLURM_MEM_PER_NODE", "0")  # all of the node
-    monkeypatch.delenv("SLURM_MEM_PER_CPU")
-    assert allocation.memory_mb() == whole
-    monkeypatch.setenv("SLURM_MEM_PER_GPU", "7000")
-    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "2")
-    assert allocation.memory_mb() == 14_000
 
 
 # ---- TF32, Adam's steps, histograms, the compiler

@@ -225,12 +225,11 @@ def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
 def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_slot, "lock_folder", lambda: tmp_path / "locks")
     monkeypatch.setattr(gpu_slot, "_held", [])
-    monkeypatch.setenv(gpu_slot.PER_GPU, "2")
     given = []
     for _ in range(4):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-        given.append(gpu_slot.claim_gpu())
+        given.append(gpu_slot.claim_gpu(2))
     assert given == ["0", "1", "0", "1"]  # one on each before any has two
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     with pytest.raises(UserError, match="2 on each"):
-        gpu_slot.claim_gpu(wait_s=0)
+        gpu_slot.claim_gpu(2, wait_s=0)

@@ -2,14 +2,14 @@
 
 from snakemake.logging import logger
 
-from iunet.machine import allocation
 from iunet.machine.device import unusable_gpu_warning
 from iunet.machine.run_lock import refuse_unwritable
+from iunet.machine.time_limit import mark_as_sent
 from iunet.runs.costs import Costs
 
 COSTS = Costs(BENCH)
 if workflow.remote_exec:
-    allocation.mark_as_sent()
+    mark_as_sent()
 
 
 resource_scopes:
@@ -37,7 +37,7 @@ def learner_threads(wildcards):
 def check_before_start():
     """What would fail in every job, or surprise. A dry run does not ask."""
     with user_errors():
-        refuse_unwritable([f"{config['results']}/any"])
+        refuse_unwritable(config["results"])
     if warning := unusable_gpu_warning(config):
         logger.warning(warning)
     if "code" in map(str, workflow.rerun_triggers):

@@ -17,71 +17,67 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
-from iunet.artifacts import check_inputs, sign  # noqa: E402
-from iunet.artifacts import sha256 as fingerprint  # noqa: E402
+from iunet.artifacts import check_inputs, sha256, sign  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
-from iunet.machine.allocation import memory_mb, was_sent  # noqa: E402
-from iunet.machine.device import device_of, no_gpu_message, visible_gpus  # noqa: E402
-from iunet.machine.gpu_slot import PER_GPU, claim_gpu  # noqa: E402
+from iunet.machine.device import check_threads, check_xgboost_gpu, device_of_job  # noqa: E402
+from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
-from iunet.machine.threads import check_threads  # noqa: E402
+from iunet.machine.time_limit import was_sent  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
 
-_failed: list[BaseException] = []
 TOO_LARGE = 3  # times the memory there is: an estimate may be wrong, but not by so much
+DATA_LOGS = ("iunet.data.own_table", "iunet.data.table")  # their warnings are for the data's owner
 
 
 def start(script: dict[str, Any]) -> Any:
     """The `snakemake` object of a script (given its globals), with log and errors set up.
 
-    The log file gets everything; the terminal gets errors only, since jobs run side by side, and
-    not even those where Snakemake shows them; but always warnings of data, which their owner should
-    see.
+    Inputs of other runs are refused, and every output will say that it is this job's.
     """
     snakemake = script["snakemake"]
-    log_file = Path(snakemake.log[0])
-    log_file.parent.mkdir(parents=True, exist_ok=True)
-    terminal = logging.StreamHandler()
-    shown = logging.CRITICAL + (SHOWS_FAILURES in os.environ)
-    terminal.addFilter(lambda record: record.levelno >= shown or _warns_of_data(record))
-    file = logging.FileHandler(log_file, "w", "utf-8")
-    logging.basicConfig(
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(message)s",
-        handlers=[file, terminal],
-        force=True,
-    )
-    logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
+    atexit.register(_leave)  # before the lock's, so it is called after it
+    _open_log(Path(snakemake.log[0]))
     lock_run(snakemake.output[0])
     _check_memory(snakemake)
-    _check_and_sign(snakemake)
+    made_by = snakemake.params.made_by
+    before = check_inputs(made_by["inputs"])
+    sign({**made_by["own"], "code": joined_code(before, _code(snakemake))})
     return snakemake
 
 
-def _warns_of_data(record: logging.LogRecord) -> bool:
-    own = record.name in ("iunet.data.own_table", "iunet.data.table")
-    return own and record.levelno >= logging.WARNING
+def _open_log(path: Path) -> None:
+    """The log file gets everything; the terminal gets errors only, since jobs run side by side, and
+    not even those where Snakemake shows them; but always warnings of data.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    terminal = logging.StreamHandler()
+    shown = logging.CRITICAL + (SHOWS_FAILURES in os.environ)
+    terminal.addFilter(
+        lambda record: record.levelno >= (logging.WARNING if record.name in DATA_LOGS else shown)
+    )
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        handlers=[logging.FileHandler(path, "w", "utf-8"), terminal],
+        force=True,
+    )
+    logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
 
 
 def _check_memory(snakemake: Any) -> None:
     """Refuse a job that cannot fit; what it asks for is an estimate with a margin."""
-    asked, present = snakemake.resources.get("mem_mb", 0), memory_mb()
+    asked = snakemake.resources.get("mem_mb", 0)
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    present = int(os.environ.get("SLURM_MEM_PER_NODE", 0)) or machine  # Slurm's 0 means all
     if isinstance(asked, int) and asked > TOO_LARGE * present:
         raise UserError(
             f"{run_name(snakemake)} asks for {asked / 1024:.0f} GiB of memory, but there are "
             f"{present / 1024:.0f} GiB here. Make the network smaller (the config key 'networks'), "
             "or run it elsewhere."
         )
-
-
-def _check_and_sign(snakemake: Any) -> None:
-    """Refuse inputs of other runs, and let every output say that it is this job's."""
-    who = snakemake.params.made_by
-    before = check_inputs(who["inputs"])
-    sign({**who["own"], "code": joined_code(before, _code(snakemake))})
 
 
 def _code(snakemake: Any) -> dict[str, list[str]]:
@@ -106,66 +102,64 @@ def run_name(snakemake: Any) -> str:
     return folder.partition("/runs/")[2] or folder
 
 
-def torch_device(snakemake: Any) -> Any:
-    """The device of a training job, with torch set up for it.
-
-    Device and threads are not among a rule's parameters: another machine is no reason to repeat.
-    Of several GPUs the job takes one for itself, before CUDA looks for them.
-    """
-    device = _device(snakemake)
-    if device == "cuda":
-        _claim_gpu(snakemake)
-    from iunet.training.support.environment import set_up_torch
-
-    train = snakemake.config["train"]
-    return set_up_torch(device, train["threads"], snakemake.threads, train["tf32"])
-
-
-def _claim_gpu(snakemake: Any) -> None:
-    os.environ[PER_GPU] = str(snakemake.config["jobs_per_gpu"])
-    claim_gpu()
+# ---- the machine
 
 
 def _device(snakemake: Any) -> str:
     """cpu or cuda, by the job's network or learner."""
     wildcards = snakemake.wildcards
     name = wildcards.get("learner") or base_network(wildcards.network)
-    device = device_of(snakemake.config, name)
-    if device == "cuda" and not visible_gpus():
-        raise UserError(no_gpu_message(snakemake.config, name))
+    return device_of_job(snakemake.config, name)
+
+
+def _claim_device(snakemake: Any) -> str:
+    """The same; of several GPUs the job takes one for itself, before CUDA looks for them."""
+    device = _device(snakemake)
+    if device == "cuda":
+        claim_gpu(snakemake.config["jobs_per_gpu"])
     return device
+
+
+def torch_device(snakemake: Any) -> Any:
+    """The device of a training job, with torch set up for it.
+
+    Device and threads are not among a rule's parameters: another machine is no reason to repeat.
+    """
+    device = _claim_device(snakemake)
+    from iunet.training.support.environment import set_up_torch
+
+    train = snakemake.config["train"]
+    return set_up_torch(device, train["threads"], snakemake.threads, train["tf32"])
 
 
 def machine(snakemake: Any) -> Any:
     """Device and threads of a tuned learner's job; torch is set up only for those that use it."""
     from iunet.baselines.learner import Machine
-    from iunet.machine.xgboost_gpu import check_xgboost_gpu
 
-    learner = snakemake.wildcards.learner
+    learner, threads = snakemake.wildcards.learner, snakemake.threads
     if LEARNERS[learner].torch:
-        return Machine(str(torch_device(snakemake)), snakemake.threads)
-    check_threads(
-        f"tuning.{learner}.threads", learner_threads(snakemake.config, learner), snakemake.threads
-    )
-    device = _device(snakemake)
+        return Machine(str(torch_device(snakemake)), threads)
+    wanted = learner_threads(snakemake.config, learner)
+    check_threads(f"tuning.{learner}.threads", wanted, threads)
+    device = _claim_device(snakemake)
     if device == "cuda":
-        _claim_gpu(snakemake)
         check_xgboost_gpu()
-    return Machine(device, snakemake.threads)
+    return Machine(device, threads)
+
+
+# ---- trainings
 
 
 def training_job(snakemake: Any) -> Any:
     """What a training stage is told beside its files and settings."""
     from iunet.training.support.job import Job
 
-    device = torch_device(snakemake)
-    train = snakemake.config["train"]
     return Job(
         run_name(snakemake),
-        device,
+        torch_device(snakemake),
         identity(snakemake),
         checkpoint_s(snakemake),
-        train["validate_every"],
+        snakemake.config["train"]["validate_every"],
     )
 
 
@@ -184,31 +178,33 @@ def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
         "device": _device(snakemake),
         "tf32": snakemake.config["train"]["tf32"],
         "torch": importlib.metadata.version("torch"),
-        "inputs": {name: fingerprint(path) for name, path in files.items()},
+        "inputs": {name: sha256(path) for name, path in files.items()},
     }
+
+
+# ---- how a job ends
 
 
 def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None:
     """Errors that the user can put right as one paragraph, others with their traceback."""
-    text = str(error) if issubclass(kind, UserError) else ""
-    if issubclass(kind, ModuleNotFoundError) and error.name and not error.name.startswith("iunet"):
+    atexit.unregister(_leave)
+    text = "".join(traceback.format_exception(kind, error, trace))
+    if isinstance(error, UserError):
+        text = str(error)
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("iunet"):
         text = (
             f"The package '{error.name}' is not installed in {sys.prefix}. `make setup` installs "
             "all that the workflow needs into .venv; start it with .venv/bin/snakemake then."
         )
-    _failed.append(error)
-    text = text or "".join(traceback.format_exception(kind, error, trace))
     logging.getLogger().critical(text)
 
 
 def _leave() -> None:
-    """End a job that went well at once: taking torch apart costs a quarter of a short job."""
-    if not _failed:
-        logging.shutdown()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+    """End a job that went well at once: taking torch apart costs a fifth of a short job."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
-atexit.register(_leave)  # first, so it is called last
 sys.excepthook = _report  # already for what a script imports after this module

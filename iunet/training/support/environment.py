@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import platform
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from iunet import __version__
 from iunet.errors import UserError
 from iunet.machine.compiler import leave_out_compiler
-from iunet.machine.device import resolve_device
-from iunet.machine.threads import check_threads
+from iunet.machine.device import check_threads, describe_machine, resolve_device
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 
@@ -74,16 +71,8 @@ def cpu_name() -> str:
 def describe_environment(device: torch.device) -> dict[str, Any]:
     """Versions and hardware, for a run's report."""
     on_cuda = device.type == "cuda"
-    return {
+    return describe_machine(device.type, torch.get_num_threads(), "torch") | {
         "device": torch.cuda.get_device_name(device) if on_cuda else platform.machine(),
-        "device_type": device.type,
         "cpu": cpu_name(),
-        "threads": torch.get_num_threads(),
         "tf32": on_cuda and torch.backends.cudnn.allow_tf32,
-        "versions": {
-            "iunet": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-        },
-        "platform": sys.platform,
     }

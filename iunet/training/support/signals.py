@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 import time
-from collections.abc import Iterator
 
 from iunet.errors import UserError
-from iunet.machine.allocation import restarts
-from iunet.machine.time_limit import Alarm, TimeLimit, TimeUp, put_back, time_limit
+from iunet.machine.time_limit import (
+    TimeLimit,
+    TimeUp,
+    alarm,
+    on_signal,
+    requeue,
+    time_limit,
+    was_restarted,
+)
 
 SLOWER = 1.5  # how much longer than the longest epoch so far the next may take, with its checkpoint
 
@@ -29,29 +34,25 @@ class Stop:
     def __init__(self, can_save: bool):
         self.can_save = can_save
         self.terminated = False
-        self.before = None
         self.limit: TimeLimit | None = None
-        self.began = self.looked = time.time()
         self.longest_s, self.epochs = 0.0, 0
+        self.handlers = contextlib.ExitStack()
 
     def __enter__(self) -> Stop:
-        if self.can_save and threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGTERM, self._terminate)
+        if self.can_save:
             self.limit = time_limit()
-        self.alarm = Alarm(self.limit)
-        self.alarm.__enter__()
+            self.handlers.enter_context(on_signal(signal.SIGTERM, self._terminate))
+            self.handlers.enter_context(alarm(self.limit))
         self.began = self.looked = time.time()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_) -> None:
-        self.alarm.__exit__()
-        if self.before is not None:
-            signal.signal(signal.SIGTERM, self.before)
+        self.handlers.close()
         if kind is TimeUp:
             self._refuse_endless()
-            put_back(self.limit, "An epoch was cut off, and the last checkpoint stands")
+            requeue(self.limit, "An epoch was cut off, and the last checkpoint stands")
 
-    def _terminate(self, *_) -> None:
+    def _terminate(self) -> None:
         self.terminated = True
 
     @property
@@ -72,18 +73,18 @@ class Stop:
                 "continues from there when it is started again."
             )
         if self._time_is_short():
-            self.alarm.__exit__()
-            put_back(self.limit, f"Run {run} is saved after epoch {epoch}")
+            self.handlers.close()
+            requeue(self.limit, f"Run {run} is saved after epoch {epoch}")
 
     def _refuse_endless(self) -> None:
         if self.epochs > 0:
             return
-        if self.limit.had_the_whole(self.began):
+        if self.limit.gave_half(self.began):
             raise UserError(
                 f"An epoch takes longer than a job may take ({self.limit.minutes:.0f} minutes), so "
                 "this training would never end. Raise the config key 'cluster.max_minutes'."
             )
-        if restarts() > 0:  # what was done before it is made again after every restart
+        if was_restarted():  # what was done before it is made again after every restart
             raise UserError(
                 f"The other jobs of its group left this training less than an epoch of the "
                 f"{self.limit.minutes:.0f} minutes that they have together, also after the group "
@@ -91,24 +92,3 @@ class Stop:
                 "is left, lower `group-components` in the profile, or raise the config key "
                 "'cluster.max_minutes'."
             )
-
-
-class Terminated(BaseException):
-    """SIGTERM where nothing has to be finished first; `except Exception` does not catch it."""
-
-
-@contextlib.contextmanager
-def raising_at_sigterm() -> Iterator[None]:
-    """Inside, SIGTERM is an exception, so that the process can tidy up."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def terminate(*_) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
