@@ -7,9 +7,9 @@ order here, so probabilities agree to 1e-5.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,10 +27,10 @@ CHUNK = 1024  # rows at once, for the memory of their activations
 
 def fastest_kernels() -> str:
     """numba, where it is there and can be imported: it often lags behind a new NumPy."""
-    if importlib.util.find_spec("numba") is None:
-        return "torch"
     try:
         importlib.import_module("numba")
+    except ModuleNotFoundError:
+        return "torch"
     except ImportError as error:
         warnings.warn(f"numba cannot be used ({error}), so torch is.", stacklevel=3)
         return "torch"
@@ -48,7 +48,6 @@ class FastModel:
                 f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."
             )
         self.n_inputs = layers[0].n_inputs
-        self.n_members, self.n_classes = layers[-1].biases.shape
         self.prepared = PREPARED[self.kernels](without_dead_units(layers))
 
     @classmethod
@@ -64,17 +63,17 @@ class FastModel:
                 f"The network takes inputs of shape [rows, {self.n_inputs}], and these have shape "
                 f"{list(inputs.shape)}."
             )
-        total = np.zeros((len(inputs), self.n_classes), np.float32)
-        for start in range(0, len(inputs), CHUNK):
-            chunk = inputs[start : start + CHUNK]
-            for outputs in self.prepared.outputs(chunk):
-                total[start : start + CHUNK] += _softmax(outputs)
-        return total / np.float32(self.n_members)
+        chunks = (inputs[i : i + CHUNK] for i in range(0, max(len(inputs), 1), CHUNK))
+        return np.concatenate([mean_softmax(self.prepared.outputs(chunk)) for chunk in chunks])
 
 
-def _softmax(outputs: np.ndarray) -> np.ndarray:
-    powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+def mean_softmax(members: Iterable[np.ndarray]) -> np.ndarray:
+    """The probabilities [rows, classes] of an ensemble, of the outputs of each member."""
+    softmaxes = []
+    for outputs in members:
+        powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        softmaxes.append(powers / powers.sum(axis=1, keepdims=True))
+    return sum(softmaxes) / np.float32(len(softmaxes))
 
 
 def _is_mostly_whole(layer: Layer) -> bool:
@@ -181,26 +180,32 @@ def _starts(lengths: np.ndarray) -> np.ndarray:
 class TorchLayers:
     """Layers as torch multiplies them: sparse matrices (CSR) where most weights are pruned."""
 
-    def __init__(self, layers: list[Layer]):
+    def __init__(self, layers: list[Layer], sparse: bool = True):
         self.members = [
-            [(_matrix(layer, m), torch.from_numpy(layer.biases[m])[:, None]) for layer in layers]
+            [
+                (_matrix(layer, m, sparse), torch.from_numpy(layer.biases[m])[:, None])
+                for layer in layers
+            ]
             for m in range(len(layers[0].weights))
         ]
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
         """Of each member the outputs [rows, classes]."""
         columns = torch.from_numpy(inputs).T.contiguous()
-        for layers in self.members:
+        for *hidden, decoder in self.members:
             h = columns
-            for matrix, biases in layers[:-1]:
-                h = (matrix @ h).add_(biases).relu_()
-            matrix, biases = layers[-1]
-            yield (matrix @ h + biases).T.numpy()
+            for matrix, biases in hidden:
+                h = _product(matrix, h, biases).relu_()
+            yield _product(decoder[0], h, decoder[1]).T.numpy()
 
 
-def _matrix(layer: Layer, m: int) -> Tensor:
+def _product(matrix: Tensor, h: Tensor, biases: Tensor) -> Tensor:
+    return torch.addmm(biases, matrix, h) if matrix.layout == torch.strided else matrix @ h + biases
+
+
+def _matrix(layer: Layer, m: int, sparse: bool) -> Tensor:
     weights = torch.from_numpy(layer.weights[m])
-    if _is_mostly_whole(layer):
+    if not sparse or _is_mostly_whole(layer):
         return weights
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch calls its CSR support a beta

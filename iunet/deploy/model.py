@@ -10,17 +10,18 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from iunet import __version__
 from iunet.artifacts import AGAIN, read_arrays_and_metadata, write_arrays
 from iunet.errors import UserError, one_line
+from iunet.evaluation.sizes import sizes
 from iunet.method.masks import expand_weights, pack_masks, unpack_masks
-
-if TYPE_CHECKING:
-    from iunet.networks.network import Network
+from iunet.networks.network import Network, NetworkSpec, build_network
+from iunet.training.members import split_members
 
 Arrays = dict[str, np.ndarray]
 FORMAT, VERSION = "iunet model", 2
@@ -45,8 +46,6 @@ class PrunedModel:
 
     def networks(self) -> list[Network]:
         """A network for each member, ready to predict."""
-        import torch
-
         networks = []
         for state in self.states():
             network = empty_network(self.network)
@@ -57,10 +56,6 @@ class PrunedModel:
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
         """The mean softmax of the members as they were trained, of the network's inputs."""
-        import torch
-
-        from iunet.networks.network import NetworkSpec
-
         shape = NetworkSpec(**self.network).input_shape()
         x = torch.from_numpy(inputs).reshape(len(inputs), *shape)
         with torch.no_grad():
@@ -69,19 +64,12 @@ class PrunedModel:
 
     def sizes(self) -> dict[str, Any]:
         """Parameters and operations, dense and pruned."""
-        from iunet.evaluation.sizes import sizes
-        from iunet.networks.network import NetworkSpec
-
         kept = {name: int(mask.sum()) for name, mask in self.masks.items()}
         return sizes(NetworkSpec(**self.network), kept, len(self.members))
 
 
 def empty_network(network: dict[str, Any]) -> Network:
     """A network without memory for its weights: no random number is drawn for them."""
-    import torch
-
-    from iunet.networks.network import NetworkSpec, build_network
-
     with torch.device("meta"):
         return build_network(NetworkSpec(**network))
 
@@ -138,8 +126,6 @@ def read_model(path: str | Path) -> PrunedModel:
 
 
 def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
-    from iunet.training.members import split_members
-
     bits = {k.removeprefix("mask/"): a for k, a in arrays.items() if k.startswith("mask/")}
     model = PrunedModel(
         members=split_members({k: a for k, a in arrays.items() if not k.startswith("mask/")}),

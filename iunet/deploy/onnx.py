@@ -182,7 +182,12 @@ class _Graph:
             ),
         ]
         graph = helper.make_graph(self.nodes, "iunet", self.inputs, outputs, self.constants)
-        _refuse_too_large(sum(len(constant.raw_data) for constant in self.constants))
+        size = sum(len(constant.raw_data) for constant in self.constants)
+        if size > LARGEST:
+            raise UserError(
+                f"The network is too large for one ONNX file: its weights take {size:,} bytes, and "
+                f"a file holds {LARGEST:,}."
+            )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         built = helper.make_model(
             graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="iunet-bench"
@@ -223,14 +228,6 @@ class _Graph:
         if kind in (np.str_, object):
             return self.onnx.TensorProto.STRING
         return self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
-
-
-def _refuse_too_large(size: int) -> None:
-    if size > LARGEST:
-        raise UserError(
-            f"The network is too large for one ONNX file: its weights take {size:,} bytes, and a "
-            f"file holds {LARGEST:,}."
-        )
 
 
 def class_array(classes: list[Any]) -> np.ndarray:

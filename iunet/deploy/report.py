@@ -11,10 +11,8 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 
-from iunet.deploy.fast import FastModel
+from iunet.deploy.fast import FastModel, TorchLayers, mean_softmax
 from iunet.deploy.folded import Layer, without_dead_units
 from iunet.deploy.model import PrunedModel
 from iunet.deploy.onnx import (
@@ -81,22 +79,8 @@ def latency_forms(model: PrunedModel, layers: list[Layer]) -> dict[str, Predict]
 
 def dense_torch(layers: list[Layer]) -> Predict:
     """All weights of the layers in torch, zeros and all."""
-    members = [
-        [tuple(map(torch.from_numpy, (layer.weights[m], layer.biases[m]))) for layer in layers]
-        for m in range(len(layers[0].weights))
-    ]
-
-    @torch.no_grad()
-    def probabilities(inputs: np.ndarray) -> np.ndarray:
-        total = 0
-        for *hidden, decoder in members:
-            h = torch.from_numpy(inputs)
-            for weights, biases in hidden:
-                h = F.linear(h, weights, biases).relu_()
-            total += F.linear(h, *decoder).softmax(dim=1)
-        return (total / len(members)).numpy()
-
-    return probabilities
+    prepared = TorchLayers(layers, sparse=False)
+    return lambda inputs: mean_softmax(prepared.outputs(inputs))
 
 
 def in_onnxruntime(model: PrunedModel, layers: list[Layer]) -> Predict:

@@ -13,6 +13,7 @@ from iunet.errors import UserError
 from iunet.method.masks import read_masks
 from iunet.runs import paths
 from iunet.runs.names import DenseName, SupernetName
+from iunet.training.members import split_members
 
 
 def read_run(folder: str | Path) -> PrunedModel:
@@ -30,8 +31,6 @@ def read_run(folder: str | Path) -> PrunedModel:
 
 
 def _read(template: str, weights: str) -> PrunedModel:
-    from iunet.training.members import split_members
-
     run = paths.pattern(template).search(weights)
     if run is None:
         raise UserError(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from iunet.errors import DataError, UserError, nearest
+from iunet.errors import DataError, UserError
 
+TERMS = ["loss", "sup", "nce"]
 MOST_NAMES = 40  # of columns along an axis
 
 
@@ -25,17 +27,11 @@ def plot_history(history: dict[str, list[dict[str, float]]], ax: Any = None) -> 
     """The loss of each training, and of the first its two terms."""
     ax = _axes(ax)
     for training, epochs in history.items():
-        for term in [key for key in epochs[0] if key not in ("epoch", "valid_accuracy")]:
-            if term == "loss" or len(epochs[0]) > 3:  # one term alone is the loss
-                style = "-" if term == "loss" else ":"
-                ax.plot(
-                    [e["epoch"] for e in epochs],
-                    [e[term] for e in epochs],
-                    style,
-                    label=f"{training} {term}",
-                )
+        losses = pd.DataFrame(epochs).set_index("epoch").filter(TERMS)
+        losses = losses if losses.shape[1] > 2 else losses[["loss"]]  # one term alone is the loss
+        styles = ["-" if term == "loss" else ":" for term in losses]
+        losses.add_prefix(f"{training} ").plot(ax=ax, style=styles)
     ax.set(xlabel="epoch", ylabel="loss")
-    ax.legend()
     return ax
 
 
@@ -44,11 +40,10 @@ def plot_mask(
 ) -> Any:
     """Kept weights in black, a row for each unit."""
     names = list(masks)
-    if isinstance(layer, str) and layer not in masks:
-        raise DataError(f"There is no layer '{layer}'.{nearest(layer, names)}")
-    if not isinstance(layer, str) and not -len(names) <= layer < len(names):
-        raise DataError(f"There is no layer {layer}: the network has {len(names)}.")
-    name = layer if isinstance(layer, str) else names[layer]
+    try:
+        name = names[names.index(layer) if isinstance(layer, str) else layer]
+    except (IndexError, ValueError):
+        raise DataError(f"There is no layer {layer}: there are {', '.join(names)}.") from None
     ax = _axes(ax)
     mask = masks[name]
     ax.imshow(mask, aspect="auto", cmap="binary", interpolation="nearest", vmin=0, vmax=1)
