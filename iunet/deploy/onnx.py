@@ -173,8 +173,8 @@ class _Graph:
         helper, classes = self.onnx.helper, class_array(self.model.classes)
         best = self.node("ArgMax", [probabilities], "best", axis=1, keepdims=0)
         label, named = self.free(LABEL), self.free(PROBABILITIES)
-        self.add("Gather", [self.constant(classes, "classes"), best], label)
-        self.add("Identity", [probabilities], named)
+        self.node("Gather", [self.constant(classes, "classes"), best], name=label)
+        self.node("Identity", [probabilities], name=named)
         outputs = [
             helper.make_tensor_value_info(label, self._type(classes.dtype), ["rows"]),
             helper.make_tensor_value_info(
@@ -217,10 +217,10 @@ class _Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
-    def node(self, operator: str, inputs: list[str], what: str, **attributes: Any) -> str:
-        return self.add(operator, inputs, f"{self.prefix}{what}{len(self.nodes)}", **attributes)
-
-    def add(self, operator: str, inputs: list[str], name: str, **attributes: Any) -> str:
+    def node(
+        self, operator: str, inputs: list[str], what: str = "", name: str = "", **attributes: Any
+    ) -> str:
+        name = name or f"{self.prefix}{what}{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
         return name
 

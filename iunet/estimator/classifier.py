@@ -66,12 +66,12 @@ def _seed(random_state) -> int:
 
 def _loss_weights(by_class, classes, by_sample, device) -> LossWeights:
     """Those of `class_weight` and `sample_weight`; balanced ones are the stages' own."""
-    weights = [
-        class_weights(by_class, classes) if isinstance(by_class, dict) else None,
-        by_sample,
-    ]
+    of_classes = class_weights(by_class, classes) if isinstance(by_class, dict) else None
     return LossWeights(
-        *(None if w is None else torch.from_numpy(float32_weights(w)).to(device) for w in weights)
+        *(
+            None if weights is None else torch.from_numpy(float32_weights(weights)).to(device)
+            for weights in (of_classes, by_sample)
+        )
     )
 
 

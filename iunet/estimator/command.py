@@ -10,7 +10,7 @@ import contextlib
 import logging
 import sys
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,8 @@ def printed_log_warnings() -> Iterator[None]:
 
 # ---- the arguments
 
+DEFAULT = "(default: %(default)s)"
+
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
@@ -77,87 +79,69 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"iunet {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    _add_fit(commands)
-    _add_predict(commands)
-    _add_export(commands)
-    _add_verify(commands)
-    return top
 
+    def command(run: Callable, example: str, **texts: str) -> Callable:
+        """A subcommand of the name that its example begins with; adds arguments to it."""
+        name = example.partition(" ")[0]
+        made = commands.add_parser(name, epilog=f"Example: iunet {example}", **texts)
+        made.set_defaults(run=run)
+        return made.add_argument
 
-def _add_fit(commands) -> None:
-    fit = commands.add_parser(
-        "fit",
+    add = command(
+        run_fit,
+        "fit customers.csv --target label --categorical zip_code --out model",
         help="train a pruned network on a table",
         description="Train on all rows of a CSV, TSV or Parquet file and save the model. The "
         "settings are the paper's; columns of text are categories, all others numbers.",
-        epilog="Example: iunet fit customers.csv --target label --categorical zip_code --out model",
     )
-    add, names = fit.add_argument, {"nargs": "+", "default": [], "metavar": "COLUMN"}
-    default = "(default: %(default)s)"
+    names = {"nargs": "+", "default": [], "metavar": "COLUMN"}
     add("data", type=Path, help="CSV, TSV or Parquet file with a header")
     add("--target", required=True, help="the column to predict")
     add("--out", required=True, type=Path, help="file of the model")
     add("--categorical", help="columns of numbers that are categories", **names)
     add("--leave-out", help="columns not to use, as an id", **names)
-    add("--ratio", default=8, type=float, help=f"1 of so many weights is kept {default}")
-    add(
-        "--structure",
-        default="weight",
-        choices=("weight", "unit"),
-        help=f"prune single weights, or whole units {default}",
-    )
+    add("--ratio", default=8, type=float, help=f"1 of so many weights is kept {DEFAULT}")
+    structures = {"default": "weight", "choices": ("weight", "unit")}
+    add("--structure", help=f"prune single weights, or whole units {DEFAULT}", **structures)
     add("--balanced", action="store_true", help="weigh every class alike, however rare it is")
-    add("--seed", default=0, type=int, help=f"of everything random {default}")
-    add("--threads", default=1, type=int, help=f"of torch on a CPU {default}")
-    devices = ("auto", "cpu", "cuda")
-    add("--device", default="auto", choices=devices, help=f"to train on {default}")
-    fit.set_defaults(run=run_fit)
+    add("--seed", default=0, type=int, help=f"of everything random {DEFAULT}")
+    add("--threads", default=1, type=int, help=f"of torch on a CPU {DEFAULT}")
+    devices = {"default": "auto", "choices": ("auto", "cpu", "cuda")}
+    add("--device", help=f"to train on {DEFAULT}", **devices)
 
-
-def _add_predict(commands) -> None:
-    predict = commands.add_parser(
-        "predict",
+    add = command(
+        run_predict,
+        "predict model new.csv --out predictions.csv",
         help="predict the rows of a file with a saved model",
         description="Write a CSV with the predicted label of every row. Columns are found by their "
         "names, whatever their order; those that the model does not know are ignored.",
-        epilog="Example: iunet predict model new.csv --out predictions.csv",
     )
-    add = predict.add_argument
     add("model", type=Path, help="file that `iunet fit` wrote")
     add("data", type=Path, help="CSV, TSV or Parquet file")
     add("--out", type=Path, help="CSV to write (otherwise it is printed)")
     add("--probabilities", action="store_true", help="add the probability of every class")
-    predict.set_defaults(run=run_predict)
 
-
-def _add_export(commands) -> None:
-    export = commands.add_parser(
-        "export",
+    add = command(
+        run_export,
+        "export results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8 --to shipped",
         help="write a model, or a run of the workflow, as files to ship",
         description="Write a model file, ONNX from raw columns to probabilities, and a report on "
         "sizes and latency. Needs the extra `export`: pip install 'iunet-bench[export]'.",
-        epilog="Example: iunet export results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8 "
-        "--to shipped",
     )
-    add = export.add_argument
     add("source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow")
     add("--to", required=True, type=Path, help="folder to write")
-    export.set_defaults(run=run_export)
 
-
-def _add_verify(commands) -> None:
-    verify = commands.add_parser(
-        "verify",
+    add = command(
+        run_verify,
+        "verify results/demo --configfile config/demo.yaml",
         help="name the results of the workflow that a config would not make",
         description="Compare every artifact below a folder of results with what the config would "
         "make. To be called in the project's folder.",
-        epilog="Example: iunet verify results/demo --configfile config/demo.yaml",
     )
-    add = verify.add_argument
     add("folder", help="folder of results")
     add("--configfile", nargs="+", default=[], metavar="FILE", help="overlays of the config")
     add("--config", nargs="+", default=[], metavar="KEY=VALUE", help="changes of single keys")
-    verify.set_defaults(run=run_verify)
+    return top
 
 
 # ---- the subcommands
