@@ -1,7 +1,4 @@
-"""A small data set and the stages on it, as functions; also as processes, for tests that kill them.
-
-python tests/helpers/toy_run.py FOLDER {supernet|finetune}
-"""
+"""A small data set and the stages on it: functions, and processes for tests that kill them."""
 
 from __future__ import annotations
 
@@ -226,9 +223,3 @@ class StageProcess:
             last = line
         self.process.join()
         return self.process.exitcode, last
-
-
-if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-    set_up_torch("cpu", 1, 1)
-    getattr(Toy(Path(sys.argv[1])), sys.argv[2])(**LONG[sys.argv[2]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -147,17 +148,17 @@ def nasty_table():
     )
 
 
+@functools.cache
 def all_tables():
     rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(50) for m in METHODS]
     long = table7(frame_of(*rows), Context())
-    yield from (vision_table(), nasty_table(), long, ranking_table(long))
-    yield table_of("metric_problem")
+    return vision_table(), nasty_table(), long, ranking_table(long), table_of("metric_problem")
 
 
 @pytest.mark.parametrize("number", range(5))
 def test_latex_is_well_formed(render, number):
     """Balanced braces, formulas and environments, one kind of column count, nothing unescaped."""
-    text = render(list(all_tables())[number])["latex"]
+    text = render(all_tables()[number])["latex"]
     plain = re.sub(r"^%.*\n", "", text)
     bare = re.sub(r"\\(?:[&%$#_{}]|\\)", "", plain)  # without escaped characters and line ends
     depth = 0

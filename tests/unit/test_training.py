@@ -358,16 +358,3 @@ def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
         assert imported == str(not leave_out)
         digests.append(digest)
     assert digests[0] == digests[1]
-
-
-def test_torchvision_brings_the_compiler_back():
-    """resnet18 is built after torch is set up, and its optimiser works."""
-    code = (
-        "from iunet.training.support.environment import set_up_torch; set_up_torch('cpu', 1, 1)\n"
-        "from iunet.networks.network import NetworkSpec, build_network; import torch\n"
-        "network = build_network(NetworkSpec('resnet18', 3, side=16, options={'width': 0.0625}))\n"
-        "optimiser = torch.optim.SGD(network.parameters(), lr=0.1, fused=True)\n"
-        "network(torch.randn(4, 3, 16, 16)).sum().backward(); optimiser.step(); print('stepped')"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert output.stdout == "stepped\n", output.stderr
