@@ -8,8 +8,6 @@ With one worker the whole sequence is determined by the seed, interrupted or not
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import time
 from collections import Counter
@@ -20,12 +18,13 @@ from typing import Any
 
 import numpy as np
 import optuna
+import pandas as pd
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.trial import FrozenTrial, TrialState
 
 from iunet.artifacts import explain_full_disk, read_json, write_json, write_text
-from iunet.baselines.learner import Attempt
+from iunet.baselines.learner import Attempt, Machine, Table, learner_module
 from iunet.errors import UserError, one_line
 from iunet.escape import csv_value
 from iunet.machine.time_limit import (
@@ -96,6 +95,40 @@ def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
                 file.truncate(whole)
     finally:
         lock.release()
+
+
+def tune(
+    method: str,
+    inputs: dict[str, str],
+    output: str,
+    journal: str,
+    study_name: str,
+    settings: dict[str, Any],
+    budget: dict[str, Any],
+    seed: int,
+    worker: int,
+    machine: Machine,
+) -> None:
+    """The stage: one worker's share of a study. The journal stays when the job fails."""
+    started = time.monotonic()
+    module = learner_module(method)
+    learner = module.Learner(Table(inputs), settings, machine)
+    try:
+        made = run_trials(
+            open_study(journal, study_name),
+            module.suggest,
+            lambda parameters: learner.try_out(parameters, seed),
+            Budget(**budget),
+            seed,
+            Path(journal).with_name(f"worker{worker}.begun"),
+            worker,
+        )
+    except OSError as error:  # Optuna writes the journal, and does not say where
+        explain_full_disk(error, journal)
+        raise
+    total_s = time.monotonic() - started
+    content = {"study": study_name, "worker": worker, "trials_made": made, "seconds": total_s}
+    write_json(output, content)
 
 
 def run_trials(
@@ -225,7 +258,6 @@ def _killed_twice(marker: Path, study: str, own: int) -> bool:
     trial = {"study": study, "trial": own}
     begun = read_json(marker) if marker.exists() else {}
     starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
-    starts = starts if isinstance(starts, int) else 0
     if starts < 2:
         write_json(marker, {**trial, "starts": starts + 1, "began": time.time()})
     return starts >= 2
@@ -243,11 +275,17 @@ def _take_back_start(marker: Path) -> None:
 # ---- what a study came to
 
 
-def summarise(
-    study: optuna.Study, facts: dict[str, Any], budget: Budget, output: dict[str, str]
+def summarise_study(
+    facts: dict[str, Any],
+    journal: str | Path,
+    study_name: str,
+    settings: dict[str, Any],
+    budget: dict[str, Any],
+    output: dict[str, str],
 ) -> None:
-    """Write the table of all trials, and the best of them."""
-    settled = within_budget(study.get_trials(deepcopy=False), budget)
+    """The stage: the table of all trials, and the best of them; `facts` has dataset and method."""
+    trials = open_study(journal, study_name).get_trials(deepcopy=False)
+    settled = _within_budget(trials, Budget(**budget))
     good = [trial for trial in settled if trial.state == TrialState.COMPLETE]
     reasons = Counter(trial.user_attrs["reason"] for trial in settled if trial not in good)
     if not good:
@@ -258,14 +296,18 @@ def summarise(
             f"section 'tuning.{facts['method']}', or make the tables without it (partial: true)."
         )
     best = max(good, key=lambda trial: (trial.value, -trial.number))
-    write_text(output["trials"], _trials_csv(settled))
+    # As objects: a whole number stays one beside trials that were not asked for it.
+    table = pd.DataFrame([_row(trial) for trial in settled], dtype=object)
+    write_text(output["trials"], table.to_csv(index=False, lineterminator="\n"))
     seconds = {
         key: sum(trial.user_attrs.get(key, 0.0) for trial in settled)
         for key in ("seconds", "fit_seconds")
     }
     content = {
         **facts,
-        "budget": asdict(budget),
+        "study": study_name,
+        "settings": settings,
+        "budget": asdict(Budget(**budget)),
         "trials": len(settled),
         "counts": {"complete": len(good), "failed": len(settled) - len(good)},
         "failures": dict(reasons),
@@ -282,7 +324,7 @@ def summarise(
     write_json(output["study"], content, files=[output["trials"]])
 
 
-def within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial]:
+def _within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial]:
     """The trials that a budget pays for: a journal may have more, from a larger one before."""
     kept: list[FrozenTrial] = []
     for trial in trials:
@@ -292,23 +334,15 @@ def within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial
     return kept
 
 
-def _trials_csv(trials: list[FrozenTrial]) -> str:
-    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
-    text = io.StringIO()
-    head = ["number", "state", "score", "seconds", "fit_seconds", "reason", "flags"]
-    writer = csv.DictWriter(text, [*head, *names], lineterminator="\n", restval="")
-    writer.writeheader()
-    for trial in trials:
-        kept = {key: trial.user_attrs.get(key, "") for key in ("seconds", "fit_seconds")}
-        kept["reason"] = csv_value(trial.user_attrs.get("reason", ""))
-        writer.writerow(
-            {
-                "number": trial.number,
-                "state": "complete" if trial.state == TrialState.COMPLETE else "failed",
-                "score": "" if trial.value is None else trial.value,
-                **kept,
-                "flags": "; ".join(trial.user_attrs.get("flags", [])),
-                **trial.params,
-            }
-        )
-    return text.getvalue()
+def _row(trial: FrozenTrial) -> dict[str, Any]:
+    facts = trial.user_attrs
+    return {
+        "number": trial.number,
+        "state": "complete" if trial.state == TrialState.COMPLETE else "failed",
+        "score": trial.value,
+        "seconds": facts.get("seconds"),
+        "fit_seconds": facts.get("fit_seconds"),
+        "reason": csv_value(facts.get("reason", "")),
+        "flags": "; ".join(facts.get("flags", [])),
+        **trial.params,
+    }

@@ -255,7 +255,8 @@ def test_every_module_that_a_script_reaches_is_a_parameter_or_plumbing(script):
 
 def test_trainings_reach_no_metric_table_or_figure():
     """A new metric, table or figure can repeat no training."""
-    for module in ("iunet.training.supernet", "iunet.training.finetune", "iunet.baselines.tuning"):
-        reached = closure([module])
+    trainings = ("training.supernet", "training.finetune", "baselines.study", "baselines.refit")
+    for module in trainings:
+        reached = closure([f"iunet.{module}"])
         assert "iunet.scoring.metrics" not in reached
         assert not any(name.startswith(("iunet.tables", "iunet.figures")) for name in reached)

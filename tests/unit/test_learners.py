@@ -15,7 +15,8 @@ from iunet.artifacts import write_arrays, write_json
 from iunet.baselines import mlp_c, tabnet, xgb
 from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
-from iunet.baselines.tuning import RefitJob, refit, summarise_study, tune
+from iunet.baselines.refit import refit
+from iunet.baselines.study import summarise_study, tune
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.evaluation.tuned import evaluate_tuned
 
@@ -166,7 +167,7 @@ def test_stages(tmp_path, method, unseen):
         summarise_study({"dataset": "toy", "method": method}, **study, output=summary)
         output = {name: str(folder / name) for name in ("model", "report")}
         inputs_of_refit = inputs | {"study": summary["study"]}
-        refit(method, inputs_of_refit, output, settings, 0, RefitJob("r", CPU, {"r": repeat}))
+        refit(method, inputs_of_refit, output, settings, 0, "r", CPU, {"r": repeat})
         inputs_of_test = {k: p for k, p in files.items() if k not in ("train", "valid")} | output
         evaluate_tuned(method, inputs_of_test, str(folder / "evaluation"), "r", settings, CPU)
         evaluations.append((folder / "evaluation").read_bytes())
@@ -342,4 +343,4 @@ def test_a_study_of_another_data_set_is_refused(tmp_path):
     write_json(tmp_path / "study", {"dataset": "other", "method": "xgb"})
     inputs = files | {"study": str(tmp_path / "study")}
     with pytest.raises(UserError, match="is the study of xgb on 'other', not of xgb on 'toy'"):
-        refit("xgb", inputs, {}, SETTINGS["xgb"], 0, RefitJob("r", CPU, {}))
+        refit("xgb", inputs, {}, SETTINGS["xgb"], 0, "r", CPU, {})

@@ -16,14 +16,7 @@ import pytest
 
 from iunet.baselines import study
 from iunet.baselines.learner import Attempt
-from iunet.baselines.study import (
-    KILLED_TWICE,
-    Budget,
-    open_study,
-    run_trials,
-    summarise,
-)
-from iunet.baselines.tuning import summarise_study
+from iunet.baselines.study import KILLED_TWICE, Budget, open_study, run_trials, summarise_study
 from iunet.errors import UserError
 
 FACTS = {"dataset": "wine", "method": "xgb"}
@@ -93,8 +86,7 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
 
     trials = search(tmp_path, 30, sometimes)
     output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
-    study = open_study(tmp_path / "study.journal", "s")
-    summarise(study, FACTS, Budget(30), output)
+    summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 30}, output)
     content = json.loads((tmp_path / "study.json").read_text())
     reasons = {"MemoryError", "Every weight was pruned.", "The score is nan."}
     assert set(content["failures"]) == reasons
@@ -114,7 +106,7 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
 def test_of_equal_trials_the_first_is_best(tmp_path):
     search(tmp_path, 3, lambda parameters: Attempt(50.0, 0.0))
     output = {name: str(tmp_path / name) for name in ("study", "trials")}
-    summarise(open_study(tmp_path / "study.journal", "s"), FACTS, Budget(3), output)
+    summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 3}, output)
     assert json.loads((tmp_path / "study").read_text())["best"]["number"] == 0
 
 
@@ -128,7 +120,7 @@ def test_every_trial_draws_anew(tmp_path):
 def test_a_smaller_budget_counts_the_first_trials_only(tmp_path):
     trials = search(tmp_path, 12)
     output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
-    summarise(open_study(tmp_path / "study.journal", "s"), FACTS, Budget(5), output)
+    summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 5}, output)
     content = json.loads((tmp_path / "study.json").read_text())
     best = max(trials[:5], key=lambda trial: trial.value)
     assert (content["trials"], content["best"]["number"]) == (5, best.number)
@@ -139,16 +131,15 @@ def test_a_study_without_a_good_trial_is_an_error(tmp_path):
         raise UserError("out of luck")
 
     search(tmp_path, 3, never)
-    study = open_study(tmp_path / "study.journal", "s")
     with pytest.raises(UserError, match=r"xgb on 'wine' has no good trial out of 3 \(3 × out of"):
-        summarise(study, FACTS, Budget(3), {"trials": "", "study": ""})
+        summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 3}, {})
 
 
 def test_a_journal_on_a_full_disk_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(study, "open_study", full)
+    monkeypatch.setattr(study.optuna, "create_study", full)
     journal = str(tmp_path / "study.journal")
     with pytest.raises(UserError, match=f"No space left to write {journal}"):
         summarise_study(FACTS, journal, "s", {}, {"trials": 1}, {})

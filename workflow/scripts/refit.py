@@ -2,7 +2,7 @@
 
 from _job import checkpoint_s, identity, machine, run_name, start
 
-from iunet.baselines.tuning import RefitJob, refit
+from iunet.baselines.refit import refit
 
 snakemake = start(globals())
 
@@ -12,12 +12,9 @@ refit(
     output=dict(snakemake.output.items()),
     settings=snakemake.params.settings,
     seed=int(snakemake.wildcards.seed),
-    job=RefitJob(
-        run_name(snakemake),
-        machine(snakemake),
-        # Of the study its result counts: the file also holds times, which differ.
-        identity(snakemake, without=["study"]),
-        checkpoint_s(snakemake),
-        tuple(snakemake.params.parts),
-    ),
+    run=run_name(snakemake),
+    machine=machine(snakemake),
+    identity=identity(snakemake, without=["study"]),  # its result counts, not its times
+    checkpoint_s=checkpoint_s(snakemake),
+    parts=tuple(snakemake.params.parts),
 )

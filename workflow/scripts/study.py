@@ -4,7 +4,7 @@ from pathlib import Path
 
 from _job import start
 
-from iunet.baselines.tuning import summarise_study
+from iunet.baselines.study import summarise_study
 
 snakemake = start(globals())
 params, wildcards = snakemake.params, snakemake.wildcards

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from _job import machine, start
 
-from iunet.baselines.tuning import tune
+from iunet.baselines.study import tune
 
 snakemake = start(globals())
 params = snakemake.params
