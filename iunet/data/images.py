@@ -1,13 +1,15 @@
-"""A raw image set as a source gives it, checked."""
+"""A raw image set as a source gives it, checked; the mirror's and a user's own are `.npz` files."""
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from iunet.errors import UserError
+from iunet.errors import UserError, one_line
 
 # Images in the official train and test files: fewer in a mirror is a subset, and recorded as one.
 OFFICIAL_SIZES = {
@@ -15,6 +17,7 @@ OFFICIAL_SIZES = {
     "CIFAR100": (50_000, 10_000),
     "SVHN": (73_257, 26_032),
 }
+ARRAYS = ("x_train", "y_train", "x_test", "y_test", "class_names")
 
 
 @dataclass
@@ -27,6 +30,27 @@ class RawImages:
     y_test: np.ndarray
     class_names: list[str]
     provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImages:
+    """`x_…` are uint8 [n, side, side, channels], `y_…` whole numbers that index `class_names`."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in ARRAYS}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"Data set '{dataset}': {path} cannot be read as an image set ({one_line(error)})."
+        ) from error
+    for name in ("y_train", "y_test"):
+        labels = arrays[name]
+        if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+            raise UserError(
+                f"Data set '{dataset}': the labels in {path} are {labels.dtype} of shape "
+                f"{list(labels.shape)}, not a list of integers."
+            )
+        arrays[name] = labels.astype(np.int64)
+    arrays["class_names"] = [str(name) for name in arrays["class_names"]]
+    return RawImages(**arrays, provenance=provenance)
 
 
 def check_images(dataset: str, raw: RawImages) -> None:

@@ -136,7 +136,7 @@ def test_a_study_without_a_good_trial_is_an_error(tmp_path):
 
 
 def test_a_journal_on_a_full_disk_is_named(tmp_path, monkeypatch):
-    def full(*_):
+    def full(**_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(study.optuna, "create_study", full)

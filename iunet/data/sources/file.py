@@ -1,24 +1,29 @@
-"""The user's own data: a table as CSV (or TSV) or Parquet, images as `.npz`."""
+"""The user's own data: a table as CSV (or TSV) or Parquet, images as `.npz`.
+
+What pandas would silently put right in a CSV is refused by its line: of two columns with one name
+it calls the second `label.1`, and a label becomes a feature; to a short row it adds missing values;
+at a NUL byte it cuts a value off.
+"""
 
 from __future__ import annotations
 
+import csv
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pandas as pd
 
 from iunet.artifacts import sha256
-from iunet.data.csv_text import check_csv_text
-from iunet.data.images import RawImages
+from iunet.data.images import RawImages, read_images
 from iunet.data.own_table import check_own_table
 from iunet.data.registry import Dataset, check_own_file
 from iunet.data.sources import SourceSettings
-from iunet.data.sources.npz import read_images
 from iunet.data.table import RawTable
 from iunet.errors import UserError, one_line
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+NAMES = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "vertical bars"}
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
@@ -34,8 +39,45 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     return check_own_table(dataset.name, raw)
 
 
-def _read_csv(dataset: str, path: Path, separator: str, texts: Collection[str]) -> pd.DataFrame:
-    check_csv_text(dataset, path, separator)
+def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
+    """A data frame from a CSV, TSV or Parquet file.
+
+    The columns `texts` of a CSV or TSV are read as they are written: `01` stays `01`.
+    """
+    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    suffix = suffixes[-1].lower() if suffixes else ""
+    try:
+        if suffix in PARQUET:
+            return pd.read_parquet(path)
+        if suffix in SEPARATORS:
+            return _read_csv(f"Data set '{dataset}': {path}", path, SEPARATORS[suffix], texts)
+    except UserError:
+        raise
+    except Exception as error:  # damaged files fail in many ways
+        raise UserError(
+            f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "
+            "file is damaged or of another format."
+        ) from error
+    raise UserError(
+        f"Data set '{dataset}': {path} is neither CSV, TSV nor Parquet by its name. Known endings: "
+        f"{', '.join([*SEPARATORS, *PARQUET])}."
+    )
+
+
+def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) -> pd.DataFrame:
+    rows = _rows(where, path, separator)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise UserError(f"{where} is empty.")
+    _check_header(where, header, separator)
+    for line, row in rows:
+        if len(row) != len(header):
+            which = "more" if len(row) > len(header) else "fewer"
+            raise UserError(
+                f"{where}, line {line}: the row has {len(row)} fields, {which} fields than its "
+                f"header, which has {len(header)}. Repair the row; leave a field empty if its "
+                "value is missing."
+            )
     with warnings.catch_warnings():
         # By default, pandas takes a first field too many as an index, and shifts all columns; told
         # not to, it drops the last field with a warning.
@@ -52,26 +94,36 @@ def _read_csv(dataset: str, path: Path, separator: str, texts: Collection[str]) 
             raise ValueError("its rows have more fields than its header") from warning
 
 
-def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
-    """A data frame from a CSV, TSV or Parquet file.
+def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their line numbers, without blank lines, which pandas skips too."""
+    from fsspec.implementations.local import LocalFileSystem  # comes with torch
 
-    The columns `texts` of a CSV or TSV are read as they are written: `01` stays `01`.
-    """
-    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
-    suffix = suffixes[-1].lower() if suffixes else ""
-    try:
-        if suffix in PARQUET:
-            return pd.read_parquet(path)
-        if suffix in SEPARATORS:
-            return _read_csv(dataset, path, SEPARATORS[suffix], texts)
-    except UserError:
-        raise
-    except Exception as error:  # damaged files fail in many ways
+    # Uncompressed as the ending of the name says.
+    how = {"compression": "infer", "encoding": "utf-8-sig", "newline": ""}
+    with LocalFileSystem().open(str(path), "r", **how) as text:
+        reader = csv.reader(text, delimiter=separator)
+        for row in reader:
+            if any("\0" in value for value in row):
+                raise UserError(
+                    f"{where}, line {reader.line_num} holds a NUL byte: the file is damaged, or "
+                    "its text is not UTF-8."
+                )
+            if len(row) > 1 or "".join(row).strip():
+                yield reader.line_num, row
+
+
+def _check_header(where: str, header: list[str], separator: str) -> None:
+    if len(header) == 1:
+        found = [name for s, name in NAMES.items() if s != separator and s in header[0]]
+        hint = f" It seems to be separated by {found[0]}." if found else ""
         raise UserError(
-            f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "
-            "file is damaged or of another format."
-        ) from error
-    raise UserError(
-        f"Data set '{dataset}': {path} is neither CSV, TSV nor Parquet by its name. Known endings: "
-        f"{', '.join([*SEPARATORS, *PARQUET])}."
-    )
+            f"{where} has a single column, '{header[0]}', since its fields are to be separated by "
+            f"{NAMES[separator]}.{hint}"
+        )
+    places: dict[str, int] = {}
+    for place, name in enumerate(map(str.strip, header), start=1):
+        if name and places.setdefault(name, place) != place:
+            raise UserError(
+                f"{where} has two columns named '{name}': the columns {places[name]} and {place} "
+                "of its header. Rename or remove one of them."
+            )

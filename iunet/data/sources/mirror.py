@@ -9,13 +9,15 @@ that is recorded, and shown in table 8.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from iunet.artifacts import sha256
-from iunet.data.images import RawImages, subset_of_official
+from iunet.data.images import RawImages, read_images, subset_of_official
 from iunet.data.registry import Dataset, mirror_index
 from iunet.data.sources import SourceSettings
 from iunet.data.sources.file import read_table
-from iunet.data.sources.npz import read_images
 from iunet.data.table import RawTable
 from iunet.errors import UserError
 from iunet.paper import official_rows
@@ -34,36 +36,36 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     path = Path(entry["path"])
     if entry["kind"] != dataset.kind:
         raise UserError(f"Data set '{dataset.name}' is {dataset.kind}, but {path} is not.")
-    _check_file(dataset, path, entry)
-    provenance = {
+    if not path.is_file():
+        raise UserError(
+            f"Data set '{dataset.name}': the mirror's index names {path}, which is absent."
+        )
+    if (found := sha256(path)) != entry["sha256"]:
+        raise UserError(
+            f"Data set '{dataset.name}': {path} has the wrong checksum: its sha256 is {found}, but "
+            f"the mirror's index says {entry['sha256']}. Copy the file again."
+        )
+    provenance: dict[str, Any] = {
         "source": "mirror",
         "instead_of": {"source": dataset.source, "location": dataset.location},
         "origin": entry.get("source", ""),
         "note": entry.get("note", ""),
         "sha256": entry["sha256"],
     }
-    if dataset.kind == "tabular":
-        return _read_parquet(dataset, path, entry, provenance)
-    return _read_npz(dataset, path, provenance)
+    if dataset.kind == "vision":
+        raw = read_images(dataset.name, path, provenance)
+        subset = subset_of_official(dataset.location, len(raw.x_train), len(raw.x_test))
+    else:
+        raw = RawTable(read_table(dataset.name, path), TARGET, provenance=provenance)
+        subset = _subset_of_table(dataset, path, entry, raw.frame)
+    if subset:
+        provenance["subset"] = subset
+    return raw
 
 
-def _check_file(dataset: Dataset, path: Path, entry: dict[str, str]) -> None:
-    if not path.is_file():
-        raise UserError(
-            f"Data set '{dataset.name}': the mirror's index names {path}, which is absent."
-        )
-    found = sha256(path)
-    if found != entry["sha256"]:
-        raise UserError(
-            f"Data set '{dataset.name}': {path} has the wrong checksum: its sha256 is {found}, but "
-            f"the mirror's index says {entry['sha256']}. Copy the file again."
-        )
-
-
-def _read_parquet(
-    dataset: Dataset, path: Path, entry: dict[str, str], provenance: dict
-) -> RawTable:
-    frame = read_table(dataset.name, path)
+def _subset_of_table(
+    dataset: Dataset, path: Path, entry: dict[str, str], frame: pd.DataFrame
+) -> dict[str, int] | None:
     found = {"n_rows": len(frame), "n_columns_with_target": frame.shape[1]}
     for key, count in found.items():
         if entry.get(key) and entry[key] != str(count):
@@ -73,13 +75,5 @@ def _read_parquet(
             )
     official = official_rows(dataset.name)
     if official and len(frame) < official[0]:
-        subset = {"n_rows": len(frame), "official_n_rows": official[1]}
-        provenance = provenance | {"subset": subset}
-    return RawTable(frame, TARGET, provenance=provenance)
-
-
-def _read_npz(dataset: Dataset, path: Path, provenance: dict) -> RawImages:
-    raw = read_images(dataset.name, path, provenance)
-    if subset := subset_of_official(dataset.location, len(raw.x_train), len(raw.x_test)):
-        raw.provenance = provenance | {"subset": subset}
-    return raw
+        return {"n_rows": len(frame), "official_n_rows": official[1]}
+    return None
