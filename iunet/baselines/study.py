@@ -258,6 +258,7 @@ def _killed_twice(marker: Path, study: str, own: int) -> bool:
     trial = {"study": study, "trial": own}
     begun = read_json(marker) if marker.exists() else {}
     starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
+    starts = starts if isinstance(starts, int) else 0
     if starts < 2:
         write_json(marker, {**trial, "starts": starts + 1, "began": time.time()})
     return starts >= 2

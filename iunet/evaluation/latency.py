@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -63,17 +64,6 @@ def measure_latency(
             "forms_ms": times,
         }
     return result
-
-
-def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
-    """The latency of `measure_latency` under the column names of the efficiency table."""
-    columns: dict[str, Any] = {}
-    for batch, entry in latency["batches"].items():
-        columns[f"latency_{batch}_dense_ms"] = entry["dense_ms"]
-        columns[f"latency_{batch}_pruned_ms"] = entry["pruned_ms"]
-    forms = [entry["form"] for entry in latency["batches"].values()]
-    columns["form"] = " / ".join(dict.fromkeys(forms))
-    return columns
 
 
 @contextlib.contextmanager
@@ -149,22 +139,13 @@ class SparseConv(nn.Module):
         self.kernel = layer.kernel_size
 
     def forward(self, x: Tensor) -> Tensor:
-        sides = [
-            (size + 2 * pad - k) // stride + 1
-            for size, pad, k, stride in zip(
-                x.shape[2:],
-                self.options["padding"],
-                self.kernel,
-                self.options["stride"],
-                strict=True,
-            )
-        ]
         columns = F.unfold(x, self.kernel, **self.options)  # batch, channels·k², positions
         flat = columns.transpose(0, 1).reshape(columns.shape[1], -1)
         out = self.weight @ flat
         if self.bias is not None:
             out = out + self.bias[:, None]
-        return out.reshape(len(out), len(x), *sides).transpose(0, 1)
+        side = math.isqrt(columns.shape[2])  # all images are square
+        return out.reshape(len(out), len(x), side, side).transpose(0, 1)
 
 
 def _csr(weight: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ class BetaLasso(torch.optim.Optimizer):
                     self._move_and_cut(parameter, group["lr"])
 
     def _move(self, parameters: list[Tensor], lr: float) -> None:
-        """All tensors in a few kernels: fast on a GPU, and for small tensors."""
+        """All tensors in a few kernels, for which torch has no public call: fast on a GPU."""
         steps = torch._foreach_sign(parameters)
         torch._foreach_mul_(steps, self.l1)
         torch._foreach_add_(steps, [p.grad for p in parameters])

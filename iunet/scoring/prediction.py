@@ -34,7 +34,7 @@ def mean_softmax(
 
 
 def mean_softmax_of(networks: Iterable[Network], inputs: Inputs, part: Part) -> Tensor:
-    """Likewise, of networks that have their weights already."""
+    """The mean softmax of networks that have their weights already."""
     total, n = 0.0, 0
     for network in networks:
         total, n = total + predict(network, inputs, part).softmax(dim=1), n + 1

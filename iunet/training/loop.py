@@ -133,7 +133,7 @@ def _train_epoch(
             scaler.scale(loss).backward()
             scaler.step(optimiser)
             scaler.update()
-        if masked[0]:
+        if masked[0]:  # no public call multiplies many tensors in one kernel
             torch._foreach_mul_(*masked)
         for name, value in {"loss": loss.detach(), **parts}.items():
             sums[name] = sums.get(name, 0.0) + value * len(rows)

@@ -8,16 +8,15 @@ import torch
 from torch import nn
 from toy_run import Toy
 
-from iunet.artifacts import read_json
+from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import (
     SparseLinear,
     fold_batchnorm,
-    latency_columns,
     measure_latency,
     pruned_forms,
     remove_dead_units,
 )
-from iunet.evaluation.measure import measure_run
+from iunet.evaluation.measure import latency_columns, measure_chosen
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.tables.efficiency import MEASURED
 
@@ -122,15 +121,17 @@ def test_the_measure_stage(tmp_path):
     toy.prune(4)
     toy.finetune()
     toy.finetune("dense", dense=True)
-    inputs = {
-        "description": toy.path("initial/description"),
+    point = {"supernet": "kappa1-sup", "cut": "ratio4"}
+    write_json(toy.path("choice.json"), {"chosen": point})
+    files = {
         "weights": toy.path("finetune/weights"),
         "mask": toy.path("mask/mask"),
         "mask_report": toy.path("mask/report"),
-        "dense": toy.path("dense/weights"),
     }
     run = {"dataset": "toy", "network": "mlp_tab", "method": "iunet", "seed": 0}
-    measure_run(inputs, toy.path("measure.json"), run, repeats=2)
+    candidates = [point | {"cut": "ratio8"}, point | files]
+    fixed = toy.path("dense/weights"), toy.path("initial/description"), run
+    measure_chosen(toy.path("choice.json"), candidates, *fixed, toy.path("measure.json"), repeats=2)
     content = read_json(toy.path("measure.json"))
     assert content["bytes_dense"] == (tmp_path / "dense/weights").stat().st_size
     sizes = [(tmp_path / name).stat().st_size for name in ("finetune/weights", "mask/mask")]

@@ -34,6 +34,7 @@ def draw_beta(alpha: float, generator: Generator) -> Tensor:
     if alpha == 0:
         return torch.ones((), device=device)
     shapes = torch.full((2,), alpha + 1, dtype=torch.float64, device=device)
+    # torch.distributions.Gamma calls it too, but takes no generator.
     gamma = torch._standard_gamma(shapes, generator=generator)
     uniform = torch.rand(2, dtype=torch.float64, generator=generator, device=device)
     logarithms = gamma.log() + uniform.clamp(min=1e-300).log() / alpha
