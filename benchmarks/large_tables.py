@@ -52,13 +52,13 @@ def serve_table(n_rows: int, n_columns: int, n_classes: int, port) -> None:
 def download(folder: Path, port: int) -> None:
     from openml_server import API, TASK_ID
 
-    from iunet.data.download import download_table
+    from iunet.data.download import download
     from iunet.data.registry import Dataset
     from iunet.data.sources import SourceSettings
 
     dataset = Dataset("large", "tabular", "openml", str(TASK_ID))
     settings = SourceSettings(openml_server=f"http://127.0.0.1:{port}{API}", attempts=1)
-    download_table(dataset, settings, folder / "data.parquet", folder / "data.json")
+    download(dataset, settings, folder / "data.parquet", folder / "data.json")
 
 
 def split(folder: Path, port: int) -> None:

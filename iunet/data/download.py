@@ -7,34 +7,51 @@ download of the same data to the next.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import atomic_path, sha256, write_arrays, write_json
 from iunet.data.registry import UNDECLARED, Dataset
 from iunet.data.sources import SourceSettings, fetch
 from iunet.errors import UserError
 
+if TYPE_CHECKING:
+    from iunet.data.images import RawImages
+    from iunet.data.table import CleanTable
+
 log = logging.getLogger(__name__)
 
 
-def download_table(
+def download(
     dataset: Dataset, settings: SourceSettings, data_path: str | Path, json_path: str | Path
 ) -> None:
-    """Fetch a tabular data set, check it, and write it as Parquet and JSON."""
-    import pyarrow.parquet as pq
-
+    """Fetch a data set, check it, and write it as Parquet or safetensors, and JSON."""
+    from iunet.data.images import check_images
     from iunet.data.table import clean_table
 
-    with _told_where_declared(dataset):
+    try:
         raw = fetch(dataset, settings, Path(data_path).parent)
-        clean = clean_table(dataset.name, raw)
-    with atomic_path(data_path) as temporary:
+        check = clean_table if dataset.kind == "tabular" else check_images
+        checked = check(dataset.name, raw)
+    except UserError as error:  # names the registry's file and line, where it can be put right
+        if dataset.declared_at == UNDECLARED or dataset.declared_at in str(error):
+            raise
+        raise UserError(f"{error} ('{dataset.name}': {dataset.declared_at}.)") from error
+    write = _write_table if dataset.kind == "tabular" else _write_images
+    description = write(dataset.name, checked, data_path)
+    head = {"dataset": dataset.name, "kind": dataset.kind, "provenance": raw.provenance}
+    file = {"file": Path(data_path).name, "sha256": sha256(data_path)}
+    write_json(json_path, head | file | description)
+    log.info("%s: %s, sha256 %s", dataset.name, data_path, file["sha256"])
+
+
+def _write_table(dataset: str, clean: CleanTable, path: str | Path) -> dict[str, Any]:
+    import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
         pq.write_table(clean.table, temporary, compression="zstd")
-    description = {
+    return {
         "target": clean.target,
         "n_rows": clean.table.num_rows,
         "n_features": len(clean.columns),
@@ -43,24 +60,15 @@ def download_table(
         "classes": clean.classes,
         "columns": clean.columns,
     }
-    _write_description(dataset, raw.provenance, description, data_path, json_path)
 
 
-def download_images(
-    dataset: Dataset, settings: SourceSettings, data_path: str | Path, json_path: str | Path
-) -> None:
-    """Fetch a vision data set, check it, and write it as safetensors and JSON."""
+def _write_images(dataset: str, raw: RawImages, path: str | Path) -> dict[str, Any]:
     import numpy as np
 
-    from iunet.data.images import check_images
-
-    with _told_where_declared(dataset):
-        raw = fetch(dataset, settings, Path(data_path).parent)
-        check_images(dataset.name, raw)
     arrays = {name: getattr(raw, name) for name in ("x_train", "y_train", "x_test", "y_test")}
-    write_arrays(data_path, arrays, dataset=dataset.name)
+    write_arrays(path, arrays, dataset=dataset)
     counts = np.bincount(np.concatenate([raw.y_train, raw.y_test]), minlength=len(raw.class_names))
-    description = {
+    return {
         "n_train": len(raw.y_train),
         "n_test": len(raw.y_test),
         "n_classes": len(raw.class_names),
@@ -70,28 +78,3 @@ def download_images(
             {"name": name, "count": int(n)} for name, n in zip(raw.class_names, counts, strict=True)
         ],
     }
-    _write_description(dataset, raw.provenance, description, data_path, json_path)
-
-
-@contextlib.contextmanager
-def _told_where_declared(dataset: Dataset) -> Iterator[None]:
-    """An error of a data set names the registry's file and line, where it can be put right."""
-    try:
-        yield
-    except UserError as error:
-        if dataset.declared_at == UNDECLARED or dataset.declared_at in str(error):
-            raise
-        raise UserError(f"{error} ('{dataset.name}': {dataset.declared_at}.)") from error
-
-
-def _write_description(
-    dataset: Dataset,
-    provenance: dict[str, Any],
-    description: dict[str, Any],
-    data_path: str | Path,
-    json_path: str | Path,
-) -> None:
-    head = {"dataset": dataset.name, "kind": dataset.kind, "provenance": provenance}
-    file = {"file": Path(data_path).name, "sha256": sha256(data_path)}
-    write_json(json_path, head | file | description)
-    log.info("%s: %s, sha256 %s", dataset.name, data_path, file["sha256"])

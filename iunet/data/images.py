@@ -53,8 +53,8 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
     return RawImages(**arrays, provenance=provenance)
 
 
-def check_images(dataset: str, raw: RawImages) -> None:
-    """Refuse arrays that are not a set of square images with labels."""
+def check_images(dataset: str, raw: RawImages) -> RawImages:
+    """The same; arrays that are not a set of square images with labels are refused."""
     for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
         where = f"Data set '{dataset}', {part} images"
         if x.dtype != np.uint8 or x.ndim != 4 or x.shape[1] != x.shape[2] or 0 in x.shape[1:]:
@@ -76,6 +76,7 @@ def check_images(dataset: str, raw: RawImages) -> None:
         )
     if len(np.unique(raw.y_train)) < 2:
         raise UserError(f"Data set '{dataset}': the train labels are constant.")
+    return raw
 
 
 def subset_of_official(torchvision_class: str, n_train: int, n_test: int) -> dict[str, int] | None:

@@ -133,8 +133,8 @@ def _train_epoch(
             scaler.scale(loss).backward()
             scaler.step(optimiser)
             scaler.update()
-        if masked[0]:  # no public call multiplies many tensors in one kernel
-            torch._foreach_mul_(*masked)
+        if masked[0]:
+            torch._foreach_mul_(*masked)  # in one kernel, for which there is no public call
         for name, value in {"loss": loss.detach(), **parts}.items():
             sums[name] = sums.get(name, 0.0) + value * len(rows)
         seen += len(rows)

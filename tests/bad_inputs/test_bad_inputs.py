@@ -19,7 +19,7 @@ from snakemake.utils import update_config
 
 from iunet.cli import check_config_files
 from iunet.cli import main as command
-from iunet.data.download import download_table
+from iunet.data.download import download
 from iunet.data.registry import mirror_index, read_registry
 from iunet.data.sources import SourceSettings
 from iunet.errors import UserError
@@ -101,7 +101,7 @@ def test_own_table(folder, name):
     output = folder / "data" / "mine"
     try:
         with pytest.raises(UserError) as caught:
-            download_table(dataset, SourceSettings(), output / "data.parquet", output / "data.json")
+            download(dataset, SourceSettings(), output / "data.parquet", output / "data.json")
         check_answer(caught, [*case["says"], "'mine'", "own.csv, line 2"])
     finally:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

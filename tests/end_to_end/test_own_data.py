@@ -12,7 +12,7 @@ from conftest import TEST_CONFIG, read_csv
 from run_frames import results_of
 from snakemake.exceptions import WorkflowError
 
-from iunet.data.download import download_table
+from iunet.data.download import download
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
@@ -156,7 +156,7 @@ def test_the_mirror_gives_the_papers_statistics(tmp_path, mirror):
             sets.append({"dataset": name, "missing": absent[name]})
             continue
         data, description = str(tmp_path / f"{name}.parquet"), str(tmp_path / f"{name}.data.json")
-        download_table(registry[name], sources, data, description)
+        download(registry[name], sources, data, description)
         parts = ("train", "valid", "test", "indices", "preprocessing", "split")
         output = {part: str(tmp_path / f"{name}.{part}") for part in parts}
         split_table(data, description, output, **split_settings(config, registry[name]))

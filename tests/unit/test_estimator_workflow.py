@@ -15,7 +15,7 @@ from toy_run import job
 
 from iunet import IUNetClassifier
 from iunet.artifacts import read_arrays, read_json
-from iunet.data.download import download_table
+from iunet.data.download import download
 from iunet.data.load import load_part, make_inputs
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
@@ -70,7 +70,7 @@ class Stages:
         self.folder, self.config, self.where = folder, config, where
         row = read_registry([ROOT / "config" / "datasets.csv"])[dataset]
         data, description = self.file("data.parquet"), self.file("data.json")
-        download_table(row, source_settings(config["data"]), data, description)
+        download(row, source_settings(config["data"]), data, description)
         parts = ("train", "valid", "test", "indices", "preprocessing", "split")
         self.split = {part: self.file(part) for part in parts}
         split_table(data, description, self.split, **settings.split_settings(config, row))

@@ -13,7 +13,7 @@ import pytest
 from openml_server import API, ARFF, PARQUET, TASK_ID, Fault, OpenMLStandIn, serve
 from urllib3.util import Retry
 
-from iunet.data.download import download_table
+from iunet.data import download as stage
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
 from iunet.errors import UserError
@@ -43,7 +43,7 @@ def download(server, tmp_path):
     def run(**changes) -> tuple[pd.DataFrame, dict]:
         settings = SourceSettings(openml_server=f"{server.url}{API}", attempts=3, pause_s=0.01)
         paths = tmp_path / "mini" / "data.parquet", tmp_path / "mini" / "data.json"
-        download_table(DATASET, replace(settings, **changes), *paths)
+        stage.download(DATASET, replace(settings, **changes), *paths)
         return pq.read_table(paths[0]).to_pandas(), json.loads(paths[1].read_text())
 
     run.folder = tmp_path / "mini"
@@ -182,7 +182,7 @@ def test_unknown_task_is_not_retried(server, download, tmp_path):
     settings = SourceSettings(openml_server=f"{server.url}{API}", attempts=3, pause_s=0.01)
     unknown = replace(DATASET, location="1")
     with pytest.raises(UserError, match=r"refuses OpenML task 1 .*Unknown task.*registry, line 2"):
-        download_table(unknown, settings, tmp_path / "x" / "a.parquet", tmp_path / "x" / "a.json")
+        stage.download(unknown, settings, tmp_path / "x" / "a.parquet", tmp_path / "x" / "a.json")
     assert len(server.requests) == 1
 
 

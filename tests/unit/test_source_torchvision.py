@@ -15,7 +15,7 @@ import pytest
 import scipy.io
 
 from iunet.artifacts import read_arrays
-from iunet.data.download import download_images
+from iunet.data import download as stage
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
 from iunet.errors import UserError
@@ -110,7 +110,7 @@ def write_svhn(monkeypatch, web):
 def download(tmp_path, name: str, torchvision_class: str, settings=SETTINGS):
     out = tmp_path / "out"
     dataset = Dataset(name, "vision", "torchvision", torchvision_class)
-    download_images(dataset, settings, out / "images.safetensors", out / "data.json")
+    stage.download(dataset, settings, out / "images.safetensors", out / "data.json")
     return read_arrays(out / "images.safetensors"), json.loads((out / "data.json").read_text())
 
 

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 
 from iunet.artifacts import read_arrays, read_description
-from iunet.data.download import download_images, download_table
+from iunet.data.download import download
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sources import SourceSettings, effective_source
 from iunet.data.sources.embedded import PHOTO_DIGITS, TABLES, photo_digits
@@ -25,13 +25,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def get_table(tmp_path, dataset: Dataset, settings=OFFLINE):
     data, description = tmp_path / "out" / "data.parquet", tmp_path / "out" / "data.json"
-    download_table(dataset, settings, data, description)
+    download(dataset, settings, data, description)
     return pd.read_parquet(data), json.loads(description.read_text())
 
 
 def get_images(tmp_path, dataset: Dataset, settings=OFFLINE):
     data, description = tmp_path / "out" / "images.safetensors", tmp_path / "out" / "data.json"
-    download_images(dataset, settings, data, description)
+    download(dataset, settings, data, description)
     return read_arrays(data), json.loads(description.read_text())
 
 

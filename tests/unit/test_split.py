@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from iunet.artifacts import read_arrays
-from iunet.data.download import download_images, download_table
+from iunet.data.download import download
 from iunet.data.preprocess import (
     Preprocessing,
     apply_preprocessing,
@@ -319,11 +319,10 @@ def split_of(tmp_path):
         dataset = Dataset(name, kind, "embedded", name)
         data, description = tmp_path / "data", tmp_path / "data.json"
         output = {key: str(tmp_path / file) for key, file in OUTPUTS.items()}
+        download(dataset, SourceSettings(), data, description)
         if kind == "tabular":
-            download_table(dataset, SourceSettings(), data, description)
             split_table(data, description, output, 11, 0.2, 0.25, 256)
         else:
-            download_images(dataset, SourceSettings(), data, description)
             split_images(data, description, output, 11, 0.2)
         return {
             key: json.loads((tmp_path / file).read_text())
@@ -375,7 +374,7 @@ def own_table(tmp_path, frame: pd.DataFrame):
     frame.to_csv(tmp_path / "mine.csv", index=False)
     dataset = Dataset("mine", "tabular", "file", str(tmp_path / "mine.csv"), target="y")
     data, description = tmp_path / "data", tmp_path / "data.json"
-    download_table(dataset, SourceSettings(), data, description)
+    download(dataset, SourceSettings(), data, description)
     output = {key: str(tmp_path / file) for key, file in OUTPUTS.items()}
     split_table(data, description, output, 11, 0.2, 0.25, 256)
     return json.loads((tmp_path / "split.json").read_text())

@@ -2,13 +2,13 @@
 
 from _job import start
 
-from iunet.data.download import download_images
+from iunet.data.download import download
 from iunet.data.registry import Dataset
 from iunet.data.sources import source_settings
 
 snakemake = start(globals())
 
-download_images(
+download(
     Dataset(**snakemake.params.row, declared_at=snakemake.params.declared_at),
     source_settings(snakemake.config["data"]),
     data_path=snakemake.output.data,
