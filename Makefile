@@ -76,8 +76,7 @@ dag: $(READY)  ## redraw docs/dag.svg from the workflow (needs graphviz)
 	@$(BIN)/snakemake --configfile config/demo.yaml --forceall --rulegraph dot 2>/dev/null | dot -Tsvg > docs/dag.svg
 
 docs: $(READY)  ## write docs/method.md's decisions, and config/README.md from the schema
-	@$(BIN)/python -m iunet.page.config_keys config/README.md
-	@$(BIN)/python -m iunet.page.decisions docs/method.md reports/decisions.yaml
+	@$(BIN)/python -m iunet.page.docs
 
 lock:  ## resolve pyproject.toml again, in an environment of its own, and rewrite requirements.lock
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock

@@ -9,6 +9,50 @@ from typing import Any
 
 FORMULA = ("=", "+", "-", "@", "\t", "\n")  # a spreadsheet takes a cell for a formula
 MARKDOWN = re.compile(r"[\\`*<>|]|&(?=#?\w+;)|(?<=\])[(\[:]|(?<!\w)_|_(?!\w)")
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # at the start of a row it would be an option of the line end before it
+    "]": "{]}",
+    "*": "{*}",  # at the start of a row, too
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "≤": r"$\leq$",
+    "√": r"$\surd$",
+    "²": r"$^{2}$",
+    "³": r"$^{3}$",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "→": r"$\rightarrow$",
+    "⊙": r"$\odot$",
+    "†": r"$^{\dagger}$",
+    "✓": r"$\surd$",
+    "✗": r"$\times$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "θ": r"$\theta$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+}
 HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}  # not every Markdown knows a backslash before these
 
 
@@ -45,3 +89,8 @@ def drawn_text(text: str) -> str:
 def markdown_text(text: str) -> str:
     """Text on one line that Markdown shows as it is."""
     return MARKDOWN.sub(lambda found: HTML.get(found[0], f"\\{found[0]}"), " ".join(text.split()))
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX shows as it is; characters that its fonts may lack become their names."""
+    return "".join(LATEX.get(character, character) for character in " ".join(text.split()))

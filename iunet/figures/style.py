@@ -21,8 +21,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.transforms import Bbox
 
-from iunet.artifacts import atomic_path
-from iunet.tables.render.forms import write_csv
+from iunet.artifacts import atomic_path, write_text
+from iunet.escape import csv_text
 
 PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
 COLUMN_WIDTH = 3.4  # inches: one column of it
@@ -174,7 +174,7 @@ def write_figure(figure: Figure, rows: list[dict[str, Any]], output: dict[str, s
         for kind, metadata in undated.items():
             with atomic_path(Path(output[kind])) as temporary:
                 figure.savefig(temporary, format=kind, metadata=metadata)
-    write_csv(output["csv"], rows)
+    write_text(output["csv"], csv_text(rows))
 
 
 def _fix_layout(figure: Figure) -> None:

@@ -11,7 +11,6 @@ import io
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,35 +23,26 @@ from PIL import Image
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES, duration
-from iunet.page.decisions import read_decisions
-from iunet.page.facts import RunFacts, collect_facts
+from iunet.page.decisions import beside_config, read_decisions
+from iunet.page.facts import Facts, collect_facts
 from iunet.page.notice import notice
-from iunet.page.tables import (
-    CLASSES,
-    Document,
-    agreement,
-    cells,
-    expected_agreement,
-    missing_reason,
-    table_view,
-)
-from iunet.tables.catalog import (
-    BEYOND,
-    CLAIMS,
-    EVIDENCE,
-    OWN,
-    PAPER,
-    SEARCHES,
-    TABLES,
-    table_group,
-)
+from iunet.tables import catalog
 from iunet.tables.claims import CPU_SCALE
+from iunet.tables.render import view
+from iunet.tables.render.view import Document, table_view
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
-    PAPER: ("Tables of the paper", "paper-tables"),
-    SEARCHES: ("Searches of appendix E.2", "searches"),
-    BEYOND: ("Beyond the paper", "beyond"),
-    OWN: ("Experiments of this config", "experiments"),
+    catalog.PAPER: ("Tables of the paper", "paper-tables"),
+    catalog.SEARCHES: ("Searches of appendix E.2", "searches"),
+    catalog.BEYOND: ("Beyond the paper", "beyond"),
+    catalog.OWN: ("Experiments of this config", "experiments"),
+}
+AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and its mark
+    view.YES: ("yes", "✓"),
+    view.OFF_BY_ONE: ("near", "±1"),
+    view.NO: ("no", "✗"),
+    view.NOT_KNOWN: ("na", "n/a"),
+    view.MISSING: ("missing", ""),
 }
 VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "not run": "na"}
 LIMITS = [
@@ -77,14 +67,14 @@ class Figure:
 class Page:
     """What a page shows."""
 
-    facts: RunFacts
+    facts: Facts
     title: str = "IUNET, regenerated"
     notice: str | None = None  # on top: what a small config has scaled down
     tables: list[Document] = field(default_factory=list)  # in the order of the page
     claims: Document | None = None
     evidence: Document | None = None
     figures: list[Figure] = field(default_factory=list)
-    decisions: str | None = None  # a YAML file (reports/decisions.yaml)
+    decisions: list[dict[str, Any]] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)  # data set → reason
     limits: list[str] = field(default_factory=list)
 
@@ -106,13 +96,11 @@ def make_page(
     `run` has the config, its name, the data sets that are not available, and the folder of
     Snakemake's benchmarks.
     """
-    config = run["config"]
-    documents = {document["id"]: document for document in map(read_json, tables)}
-    claims, evidence = (
-        next((documents.pop(n) for n in list(documents) if group == table_group(n)), None)
-        for group in (CLAIMS, EVIDENCE)
-    )
+    config, reports = run["config"], project / "reports"
     paper_config = yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
+    documents: dict[str, list[Document]] = {}
+    for document in map(read_json, tables):
+        documents.setdefault(catalog.table_group(document["id"]), []).append(document)
     page = Page(
         facts=collect_facts(
             run["config_name"],
@@ -123,30 +111,26 @@ def make_page(
             run["benchmarks"],
         ),
         notice=notice(config, paper_config),
-        tables=list(documents.values()),
-        claims=claims,
-        evidence=evidence,
-        figures=[captioned(figure, project, config["experiments"]) for figure in figures],
-        decisions=str(project / "reports" / "decisions.yaml"),
+        tables=[document for group in GROUPS for document in documents.get(group, [])],
+        claims=next(iter(documents.get(catalog.CLAIMS, [])), None),
+        evidence=next(iter(documents.get(catalog.EVIDENCE, [])), None),
+        figures=[captioned(figure, reports, config["experiments"]) for figure in figures],
+        decisions=read_decisions(reports / "decisions.yaml"),
         unavailable=run["unavailable"],
         limits=LIMITS,
     )
-    write_page(page, output, project / "reports" / "page")
+    write_text(output, render_page(page, reports / "page"))
 
 
-def captioned(figure: dict[str, Any], project: Path, experiments: Iterable[str]) -> Figure:
+def captioned(figure: dict[str, Any], reports: Path, experiments: dict[str, Any]) -> Figure:
     """A figure with its text of reports/captions/; kinds of figures share one."""
     name = kind = figure["id"]
     if name.startswith("tuning-"):
         kind = "tuning_history"
     elif name in experiments:
         kind, name = "scores", f"{name}-scores"  # its table has the experiment's own name
-    text = (project / "reports" / "captions" / f"{kind}.txt").read_text(encoding="utf-8")
+    text = (reports / "captions" / f"{kind}.txt").read_text(encoding="utf-8")
     return Figure(**(figure | {"id": name, "caption": text.strip()}))
-
-
-def write_page(page: Page, output: str | Path, template_dir: Path) -> None:
-    write_text(output, render_page(page, template_dir))
 
 
 def render_page(page: Page, template_dir: Path) -> str:
@@ -157,14 +141,24 @@ def render_page(page: Page, template_dir: Path) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["eight_digits"] = eight_digits
-    environment.filters["anchor"] = table_anchor
+    environment.filters |= {
+        "eight_digits": eight_digits,
+        "anchor": table_anchor,
+        "duration": duration,
+        "view": table_view,
+        "missing_by_reason": view.missing_by_reason,
+        "agreement": view.agreement,
+        "expected_agreement": view.expected_agreement,
+    }
+    environment.globals["AGREEMENT"] = AGREEMENT
     style, script = (
         Markup((template_dir / name).read_text(encoding="utf-8"))
         for name in ("style.css", "script.js")
     )
     documents = page.documents()
-    config = page.facts.config
+    pdfs = [Path(figure.pdf) for figure in page.figures if figure.pdf]
+    with_pdfs = sum(pdf.stat().st_size for pdf in pdfs) <= PDF_BYTES
+    config = page.facts["config"]
     return environment.get_template("template.html").render(
         page=page,
         facts=page.facts,
@@ -174,11 +168,10 @@ def render_page(page: Page, template_dir: Path) -> str:
         anchors={document["id"]: table_anchor(document["id"]) for document in documents}
         | {figure.id: figure.id for figure in page.figures},
         claims=claims_view(page.claims) if page.claims else None,
-        agreement=agreement_rows(page.tables),
+        agreement=compared_tables(page.tables),
         groups=grouped(page.tables),
-        evidence=table_view(page.evidence) if page.evidence else None,
-        figures=figure_views(page.figures),
-        decisions=read_decisions(page.decisions, config) if page.decisions else [],
+        figures=[figure_view(figure, with_pdfs) for figure in page.figures],
+        decisions=beside_config(page.decisions, config),
         missing=missing_rows(page),
         config_text=yaml.safe_dump(
             config,
@@ -188,7 +181,6 @@ def render_page(page: Page, template_dir: Path) -> str:
             width=100,
         ),
         switch=metric_choices(documents),
-        jobs=job_totals(page.facts.jobs),
     )
 
 
@@ -220,18 +212,16 @@ def claims_view(document: Document) -> dict[str, Any]:
 
 def table_anchor(table: str) -> str:
     """The id of a table's element: an experiment may have the name of a part of the page."""
-    return table if table in TABLES else f"experiment-{table}"
+    return table if table in catalog.TABLES else f"experiment-{table}"
 
 
 def grouped(tables: list[Document]) -> list[dict[str, Any]]:
     """The tables under their headings; groups without a table are left out."""
-    groups: dict[str, dict[str, Any]] = {
-        name: {"title": title, "anchor": anchor, "tables": []}
-        for name, (title, anchor) in GROUPS.items()
-    }
-    for document in tables:
-        groups[table_group(document["id"])]["tables"].append(table_view(document))
-    return [group for group in groups.values() if group["tables"]]
+    found = []
+    for group, (title, anchor) in GROUPS.items():
+        documents = [d for d in tables if catalog.table_group(d["id"]) == group]
+        found += [{"title": title, "anchor": anchor, "tables": documents}] * bool(documents)
+    return found
 
 
 def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
@@ -240,29 +230,20 @@ def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
     return [(metric, METRIC_LABELS[metric]) for metric in SCORES if metric in found]
 
 
-def agreement_rows(tables: list[Document]) -> list[dict[str, Any]]:
-    """Per table of the paper: counts by agreement, and their shares for a bar.
+def compared_tables(tables: list[Document]) -> list[Document]:
+    """The tables of which the paper has a value.
 
     Only tables 1 to 9: others repeat the paper's values, which must not count twice.
     """
-    rows = []
-    for document in tables:
-        if not document["id"].removeprefix("table").isdigit():
-            continue
-        counts = agreement(document)
-        if total := sum(counts.values()):
-            named = {name: counts[kind] for kind, name in CLASSES.items()}
-            shares = {name: round(100 * count / total, 3) for name, count in named.items()}
-            row = {"document": document, "total": total, "counts": named, "shares": shares}
-            rows.append(row | {"expected": expected_agreement(document)})
-    return rows
+    numbered = (d for d in tables if d["id"].removeprefix("table").isdigit())
+    return [document for document in numbered if view.agreement(document)]
 
 
 def missing_rows(page: Page) -> list[dict[str, Any]]:
     """What is missing anywhere: reason, where, and how many cells."""
     found = []
     for document in page.documents():
-        counts = Counter(missing_reason(cell) for _, _, cell in cells(document))
+        counts = Counter(view.missing_reason(cell) for _, _, cell in view.cells(document))
         place = {"anchor": table_anchor(document["id"]), "place": document["title"]}
         found += [{"reason": r, "count": n} | place for r, n in counts.items() if r]
     found += [
@@ -304,13 +285,7 @@ def packed(content: Any) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
-# ---- figures, jobs
-
-
-def figure_views(figures: list[Figure]) -> list[dict[str, Any]]:
-    pdfs = [Path(figure.pdf) for figure in figures if figure.pdf]
-    with_pdfs = sum(pdf.stat().st_size for pdf in pdfs) <= PDF_BYTES
-    return [figure_view(figure, with_pdfs) for figure in figures]
+# ---- figures
 
 
 def figure_view(figure: Figure, with_pdf: bool) -> dict[str, Any]:
@@ -339,14 +314,3 @@ def lossless_webp(image: Image.Image) -> bytes:
 
 def data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def job_totals(jobs: dict[str, dict[str, float]]) -> dict[str, Any] | None:
-    if not jobs:
-        return None
-    seconds = sum(stage["seconds"] for stage in jobs.values())
-    return {
-        "count": int(sum(stage["jobs"] for stage in jobs.values())),
-        "time": duration(seconds),
-        "stages": [(name, int(s["jobs"]), duration(s["seconds"])) for name, s in jobs.items()],
-    }

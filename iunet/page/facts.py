@@ -1,4 +1,4 @@
-"""Run facts from the outside world: git, the newest artifact, Snakemake's benchmark files."""
+"""Facts of a run from the outside world: git, the newest artifact, Snakemake's benchmark files."""
 
 from __future__ import annotations
 
@@ -6,27 +6,13 @@ import datetime
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from iunet.machine.job_times import job_times
 
-
-@dataclass
-class RunFacts:
-    """What was run, where, and with which code."""
-
-    config_name: str  # e.g. config/demo.yaml
-    config: dict[str, Any]  # the whole config, shown as text and beside the decisions
-    seeds: list[int] = field(default_factory=list)
-    budgets: dict[str, str] = field(default_factory=dict)  # method → "40 trials per hyperparameter"
-    machine: dict[str, str] = field(default_factory=dict)  # "CPU" → "2 cores, x86_64"
-    versions: dict[str, str] = field(default_factory=dict)  # package → version
-    commit: str | None = None
-    dirty: bool | None = None  # files of the project differ from the commit
-    newest_artifact: str | None = None  # ISO date: the page has no clock of its own
-    jobs: dict[str, dict[str, float]] = field(default_factory=dict)  # rule → {"jobs", "seconds"}
+Facts = dict[str, Any]
+MACHINE = ("device", "device_type", "cpu", "threads", "platform")
 
 
 def collect_facts(
@@ -34,24 +20,27 @@ def collect_facts(
     config: dict[str, Any],
     project: str | Path,
     artifacts: Iterable[str | Path],
-    evaluations: Iterable[dict[str, Any]] = (),
-    benchmarks: str | Path | None = None,
-) -> RunFacts:
-    """The facts of a run: `evaluations` are the contents of the runs' evaluation.json."""
+    evaluations: Iterable[dict[str, Any]],
+    benchmarks: str | Path,
+) -> Facts:
+    """What was run, where, and with which code.
+
+    `evaluations` are the contents of the runs' evaluation.json. The page has no clock of its own:
+    its date is that of the newest artifact.
+    """
     commit, dirty = git_state(project)
     machine, versions = environments(evaluations)
-    return RunFacts(
-        config_name=config_name,
-        config=config,
-        seeds=list(config.get("seeds", [])),
-        budgets=budgets(config),
-        machine=machine,
-        versions=versions,
-        commit=commit,
-        dirty=dirty,
-        newest_artifact=newest(artifacts),
-        jobs=job_times(benchmarks) if benchmarks else {},
-    )
+    return {
+        "config_name": config_name,  # e.g. config/demo.yaml
+        "config": config,
+        "budgets": budgets(config),
+        "machine": machine,
+        "versions": versions,
+        "commit": commit,
+        "dirty": dirty,
+        "newest_artifact": newest(artifacts),
+        "jobs": job_times(benchmarks),  # by rule: jobs and seconds
+    }
 
 
 def git_state(project: str | Path) -> tuple[str | None, bool | None]:
@@ -82,11 +71,10 @@ def environments(evaluations: Iterable[dict[str, Any]]) -> tuple[dict[str, str],
     versions: dict[str, Counter[str]] = {}
     for evaluation in evaluations:
         environment = evaluation.get("environment", {})
-        for key in ("device", "device_type", "cpu", "threads", "platform"):
-            if key in environment:
-                machine.setdefault(key.replace("_", " "), Counter())[str(environment[key])] += 1
-        for package, version in environment.get("versions", {}).items():
-            versions.setdefault(package, Counter())[str(version)] += 1
+        named = {key.replace("_", " "): environment[key] for key in MACHINE if key in environment}
+        for counts, found in ((machine, named), (versions, environment.get("versions", {}))):
+            for key, value in found.items():
+                counts.setdefault(key, Counter())[str(value)] += 1
     return tuple(
         {key: _with_runs(found) for key, found in sorted(facts.items())}
         for facts in (machine, versions)
@@ -102,7 +90,7 @@ def _with_runs(found: Counter[str]) -> str:
 
 
 def budgets(config: dict[str, Any]) -> dict[str, str]:
-    """The tuned baselines' budgets in words."""
+    """The tuned baselines' budgets in words: "40 trials per hyperparameter"."""
     return {
         method: f"{budget['trials']} trials per {budget.get('per', 'study')}"
         for method, budget in config.get("tuning", {}).items()

