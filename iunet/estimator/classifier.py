@@ -276,7 +276,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             part = rows_part(rows, device, outputs[codes])
             weighted = _loss_weights(parameters["class_weight"], classes, sample_weight, device)
             model = fit_rows(part, preprocessing, classes, recipe, weighted)
-        self._take(model)
+        self._set_fitted(model)
         self._warn_if_disconnected()
         return self
 
@@ -287,8 +287,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- what was fitted
 
-    def _take(self, model: PrunedModel) -> None:
-        """Take up what a fit came to, or what was saved of one."""
+    def _set_fitted(self, model: PrunedModel) -> None:
+        """Set all that is known after a fit, of a model that was fitted now or saved."""
         labels = np.array(model.classes, dtype=model.classifier["labels"])
         columns = model.preprocessing["columns"]
         used, groups = used_inputs(model.masks), model.preprocessing["groups"]
@@ -392,7 +392,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             restored = cls(**model.classifier["parameters"])
             if isinstance(restored.class_weight, list):
                 restored.class_weight = dict(restored.class_weight)
-            restored._take(model)
+            restored._set_fitted(model)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise UserError(
                 f"{path} is no model that this version of iunet ({__version__}) can read "
