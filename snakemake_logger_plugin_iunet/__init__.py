@@ -19,7 +19,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from iunet.errors import SHOWS_FAILURES
-from snakemake_logger_plugin_iunet.status import Status, stage_of
+from snakemake_logger_plugin_iunet.status import Status, last_lines, stage_of
 
 PAUSE_S = 60.0  # between two lines, where no terminal is, unless a tenth more is done
 CHATTER = (  # said before every run, or again and again, and of no use to a person
@@ -33,20 +33,17 @@ CHATTER = (  # said before every run, or again and again, and of no use to a per
     "Job rate limit reached",
     "Elapsed time:",
 )
-COUNTED = {  # shown by numbers
-    LogEvent.JOB_INFO,
+SHOWN_BY_NUMBERS = {
     LogEvent.JOB_STARTED,
-    LogEvent.JOB_FINISHED,
     LogEvent.GROUP_INFO,
     LogEvent.PROGRESS,
     LogEvent.RESOURCES_INFO,
     LogEvent.RULEGRAPH,
-    LogEvent.RUN_INFO,
     LogEvent.SHELLCMD,
     LogEvent.WORKFLOW_STARTED,
 }
 EXIT_1 = "returned non-zero exit status 1."
-RED, RESET = "\033[31m", "\033[0m"
+RED, RESET, ERASE = "\033[31m", "\033[0m", "\r\033[K"
 
 
 class LogHandler(LogHandlerBase):
@@ -71,9 +68,7 @@ class LogHandler(LogHandlerBase):
         )
         self.stream = self.snakemakes_own.stream
         self.live = self.snakemakes_own.is_tty and os.environ.get("TERM") != "dumb"
-        self.colour = not self.snakemakes_own.nocolor
         self.status = Status()
-        self.stages_done: set[str] = set()
         self.drawn = False  # whether a status line stands in the terminal
         self.last_line = (0.0, 0)  # when, and at how many jobs, a line was written
         self.now = 0.0
@@ -86,9 +81,8 @@ class LogHandler(LogHandlerBase):
             return
         try:
             self.now = record.created
-            self._note(record)
             self._erase()
-            self._show(record)
+            self._follow(record, getattr(record, "event", None))
             self._draw()
             self.stream.flush()
         except Exception:
@@ -102,41 +96,22 @@ class LogHandler(LogHandlerBase):
             self.status = Status()  # it is closed twice at times
         super().close()
 
-    # ---- what is known
-
-    def _note(self, record: logging.LogRecord) -> None:
-        event = getattr(record, "event", None)
+    def _follow(self, record: logging.LogRecord, event: LogEvent | None) -> None:
         if event == LogEvent.RUN_INFO:
             self.status.plan(record.stats, self.now)
-        elif event == LogEvent.JOB_INFO:
-            message = record.rule_msg or ""
-            self.status.start(record.jobid, record.rule_name, message, self.now)
-        elif event == LogEvent.JOB_FINISHED:
-            self.status.finish(record.job_id, self.now)
-        elif event == LogEvent.JOB_ERROR:
-            self.status.fail(record.jobid)
-        elif event == LogEvent.GROUP_ERROR:
-            for job in record.job_error_info:
-                self.status.fail(job["jobid"])
-
-    # ---- what is shown
-
-    def _show(self, record: logging.LogRecord) -> None:
-        event = getattr(record, "event", None)
-        if event == LogEvent.RUN_INFO:
             stages = (f"{stage} {n}" for stage, (_, n) in self.status.stages().items())
             self._write(f"{self.status.total} jobs: {', '.join(stages)}")
+        elif event == LogEvent.JOB_INFO:
+            message = record.rule_msg or record.rule_name
+            self.status.start(record.jobid, record.rule_name, message, self.now)
         elif event == LogEvent.JOB_FINISHED:
-            self._show_progress(record.job_id)
+            if rule := self.status.finish(record.job_id, self.now):
+                self._show_progress(rule)
         elif event == LogEvent.JOB_ERROR:
-            self._show_failure(record.jobid, record.rule_name, record.log)
-            if record.rule_msg:  # a scheduler's: time, memory, cancelled
-                self._write(f"  {record.rule_msg}")
+            # The message is a scheduler's: time, memory, cancelled.
+            self._show_failures([vars(record)], record.rule_msg)
         elif event == LogEvent.GROUP_ERROR:
-            for job in record.job_error_info:
-                self._show_failure(job["jobid"], job["rule_name"], job["log"])
-            if record.msg:
-                self._write(f"  {record.msg}")
+            self._show_failures(record.job_error_info, record.msg)
         elif not self._is_chatter(record, event):
             self.snakemakes_own.handle(record)
 
@@ -145,27 +120,28 @@ class LogHandler(LogHandlerBase):
             return True  # of a script that failed, which is shown with its log
         if record.levelno > logging.INFO:
             return False
-        return event in COUNTED or (event is None and str(record.msg).startswith(CHATTER))
+        return event in SHOWN_BY_NUMBERS or (event is None and str(record.msg).startswith(CHATTER))
 
-    def _show_progress(self, job: int) -> None:
-        if job not in self.status.jobs:
+    def _show_progress(self, rule: str) -> None:
+        """After a job of that rule: a finished stage in a terminal, elsewhere the line at times."""
+        if self.live:
+            done, planned = self.status.stages()[stage_of(rule)]
+            if done == planned:
+                self._write(f"{stage_of(rule):10} {planned} of {planned}")
             return
-        if not self.live:
-            at, done = self.last_line
-            tenth = max(self.status.total / 10, 1)
-            if self.status.done - done >= tenth or self.now - at >= PAUSE_S:
-                self.last_line = (self.now, self.status.done)
-                self._write(self.status.line(self.now))
-            return
-        stage = stage_of(self.status.jobs[job].rule)
-        done, planned = self.status.stages()[stage]
-        if done == planned and stage not in self.stages_done:
-            self.stages_done.add(stage)
-            self._write(f"{stage:10} {planned} of {planned}")
+        at, done = self.last_line
+        if self.status.done - done >= max(self.status.total / 10, 1) or self.now - at >= PAUSE_S:
+            self.last_line = (self.now, self.status.done)
+            self._write(self.status.line(self.now))
 
-    def _show_failure(self, job: int, rule: str, logs: list[str]) -> None:
-        text = self.status.failure(job, rule, list(logs))
-        self._write(f"{RED}{text}{RESET}" if self.colour else text)
+    def _show_failures(self, jobs: list[dict], message: str | None) -> None:
+        for job in jobs:
+            title = self.status.fail(job["jobid"]) or job["rule_name"]
+            text = f"Failed: {title} (rule {job['rule_name']}, job {job['jobid']})"
+            text = "\n".join([text, *map(last_lines, job["log"])])
+            self._write(text if self.snakemakes_own.nocolor else f"{RED}{text}{RESET}")
+        if message:
+            self._write(f"  {message}")
 
     # ---- the terminal
 
@@ -174,7 +150,7 @@ class LogHandler(LogHandlerBase):
 
     def _erase(self) -> None:
         if self.drawn:
-            self.stream.write("\r\033[K")
+            self.stream.write(ERASE)
             self.drawn = False
 
     def _draw(self) -> None:

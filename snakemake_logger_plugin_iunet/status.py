@@ -17,18 +17,15 @@ STAGES = {  # in the order of the data; a rule of no stage stands for itself
     "finetune": ("train_dense", "finetune", "decoder"),
     "tune": ("tune", "study", "refit"),
     "evaluate": (
-        "evaluate",
-        "evaluate_supernet",
-        "evaluate_dense",
-        "evaluate_tuned",
-        "choose",
-        "latency",
+        *("evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"),
+        *("choose", "latency"),
     ),
     "aggregate": ("table", "figure", "rows", "page"),
 }
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
-FULL = 2**20  # bytes; with fewer left, a disk counts as full
 NAMES_ONLY = ("all", "download_all", "experiments")  # rules without work
+LINES = 12  # of a failed job's log
+FULL = 2**20  # bytes; with fewer left, a disk counts as full
 
 
 def stage_of(rule: str) -> str:
@@ -52,7 +49,7 @@ class Status:
     jobs: dict[int, Started] = field(default_factory=dict)  # every job that was started
     running: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
-    began: float | None = None
+    began: float = 0.0
 
     def plan(self, jobs: dict[str, int], now: float) -> None:
         skipped = ("total", *NAMES_ONLY)
@@ -60,22 +57,26 @@ class Status:
         self.began = now
 
     def start(self, job: int, rule: str, message: str, now: float) -> None:
-        if rule in NAMES_ONLY:
-            return
-        self.jobs[job] = Started(rule, message, now)
-        self.running.add(job)
-        self.failed.discard(job)  # it is tried again
+        if rule not in NAMES_ONLY:
+            self.jobs[job] = Started(rule, message, now)
+            self.running.add(job)
+            self.failed.discard(job)  # it is tried again
 
-    def finish(self, job: int, now: float) -> None:
-        if job in self.running:
-            self.running.discard(job)
-            started = self.jobs[job]
-            self.finished[started.rule] += 1
-            self.seconds[started.rule] += now - started.at
+    def finish(self, job: int, now: float) -> str | None:
+        """The job's rule, if it was running."""
+        if job not in self.running:
+            return None
+        self.running.discard(job)
+        started = self.jobs[job]
+        self.finished[started.rule] += 1
+        self.seconds[started.rule] += now - started.at
+        return started.rule
 
-    def fail(self, job: int) -> None:
+    def fail(self, job: int) -> str | None:
+        """The job's message, if it was started."""
         self.running.discard(job)
         self.failed.add(job)
+        return self.jobs[job].message if job in self.jobs else None
 
     @property
     def done(self) -> int:
@@ -83,23 +84,22 @@ class Status:
 
     @property
     def total(self) -> int:
-        return max(self.planned.total(), self.done + len(self.running))
+        return self.planned.total()
 
     def stages(self) -> dict[str, tuple[int, int]]:
         """Done and planned jobs of each stage, in the order of the data."""
-        order = [*STAGES, *(r for r in self.planned if r not in STAGE_OF)]
-        done, planned = Counter(), Counter()
+        done, planned = Counter(), Counter(dict.fromkeys(STAGES, 0))
         for rule, n in self.planned.items():
             planned[stage_of(rule)] += n
             done[stage_of(rule)] += self.finished[rule]
-        return {stage: (done[stage], planned[stage]) for stage in order if planned[stage]}
+        return {stage: (done[stage], n) for stage, n in planned.items() if n}
 
     def seconds_left(self, now: float) -> float | None:
         """From the mean time of each rule's finished jobs, and how many run side by side.
 
         A rule of which no job is finished counts with the mean of all. None before the first job.
         """
-        if not self.done or self.began is None:
+        if not self.done:
             return None
         overall = self.seconds.total() / self.done
         work = 0.0
@@ -118,47 +118,33 @@ class Status:
             parts.append(f"about {duration(left)} left")
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
-        stages = self.stages()
         here = {stage_of(self.jobs[job].rule) for job in self.running}
-        at_work = [f"{s} {d} of {n}" for s, (d, n) in stages.items() if s in here]
+        at_work = [f"{s} {d} of {n}" for s, (d, n) in self.stages().items() if s in here]
         return ", ".join(parts) + (f": {', '.join(at_work)}" if at_work else "")
 
     def summary(self, now: float) -> str:
         """The last line of a run."""
-        took = duration(now - (now if self.began is None else self.began))
-        if self.done == self.total and not self.failed:
+        took, failed = duration(now - self.began), len(self.failed)
+        if self.done == self.total and not failed:
             return f"{self.done} jobs done in {took}"
-        left = self.total - self.done - len(self.failed)
-        return (
-            f"{self.done} of {self.total} jobs done in {took}, {len(self.failed)} failed, "
-            f"{left} not run"
-        )
-
-    def failure(self, job: int, rule: str, logs: list[str], lines: int = 12) -> str:
-        """A failed job, with the last lines of its log."""
-        message = self.jobs[job].message if job in self.jobs else ""
-        text = f"Failed: {message or rule} (rule {rule}, job {job})"
-        return "\n".join([text, *(tail(path, lines) for path in logs)])
+        done = f"{self.done} of {self.total} jobs done in {took}"
+        return f"{done}, {failed} failed, {self.total - self.done - failed} not run"
 
 
-def tail(path: str, lines: int) -> str:
+def last_lines(path: str) -> str:
+    """The end of a job's log, or why there may be none: what a job has to say needs room, too."""
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace").strip()
+        missing = "is empty"
     except OSError:
-        return f"  its log {path} was not written{full_disk(path)}"
-    if not text:
-        return f"  its log {path} is empty{full_disk(path)}"
-    last = text.splitlines()[-lines:]
-    return "\n".join([f"  the last lines of {path}:", *(f"  | {line}" for line in last)])
-
-
-def full_disk(path: str) -> str:
-    """Why a log may be missing: what a job has to say of a full disk needs room, too."""
+        text, missing = "", "was not written"
+    if text:
+        lines = [f"  | {line}" for line in text.splitlines()[-LINES:]]
+        return "\n".join([f"  the last lines of {path}:", *lines])
     folder = next((f for f in Path(path).parents if f.is_dir()), Path())
     free = shutil.disk_usage(folder).free
-    if free >= FULL:
-        return ""
-    return (
+    full = (
         f": the disk of {folder}/ is full ({free:,} bytes free). Make room, or set `results` in "
         "the config to a folder on a larger disk, and run the same command again"
     )
+    return f"  its log {path} {missing}{full if free < FULL else ''}"

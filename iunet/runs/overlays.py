@@ -7,6 +7,7 @@ twice it takes the last without a word.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,46 +21,39 @@ PROGRAM = "__use_yte__"  # with it, Snakemake would run Python that stands in th
 def read_overlay(path: str | Path) -> dict[str, Any]:
     """The content of a config file, or an error that names it."""
     where = f"The config file {path}"
-    if not Path(path).exists():
-        raise UserError(f"{where} does not exist (looked for in {Path.cwd()}).")
     try:
         content = _load(Path(path).read_text(encoding="utf-8"))
+        if content is None:
+            raise UserError("it is empty. It should hold the keys that it changes, or be left out.")
+        if not isinstance(content, dict):
+            raise UserError(f"it holds no keys, but {one_line(repr(content), 80)}.")
+        if PROGRAM in content:
+            raise UserError(f"it has the key '{PROGRAM}', but a config is no program. Remove it.")
+        check_plain(content)
+    except FileNotFoundError:
+        raise UserError(f"{where} does not exist (looked for in {Path.cwd()}).") from None
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{where} cannot be read as YAML or JSON ({one_line(error)}).") from error
-    if content is None:
-        raise UserError(
-            f"{where} is empty: it should hold the keys that it changes, or be left out."
-        )
-    if not isinstance(content, dict):
-        raise UserError(f"{where} holds no keys, but {one_line(repr(content), 80)}.")
-    if PROGRAM in content:
-        raise UserError(f"{where} has the key '{PROGRAM}': a config is no program. Remove it.")
-    try:
-        check_plain(content)
-    except UserError as error:
-        raise UserError(f"{where}: {error}") from None
     return content
 
 
 def _load(text: str) -> Any:
+    """JSON if it is, else YAML, as Snakemake reads it; a key that stands twice is refused."""
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Refuses a key that stands twice in one place."""
-
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            _refuse_twice(names)
+            _refuse_twice(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
             return super().construct_mapping(node, deep)
 
-    def pairs(entries: list[tuple[str, Any]]) -> dict[str, Any]:
-        _refuse_twice([name for name, _ in entries])
-        return dict(entries)
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        _refuse_twice(name for name, _ in pairs)
+        return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=pairs)
+        return json.loads(text, object_pairs_hook=mapping)
     except ValueError:
         pass  # YAML, then
     try:
@@ -68,12 +62,10 @@ def _load(text: str) -> Any:
         raise ValueError(one_line(error)) from error
 
 
-def _refuse_twice(names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen and name != "<<":
+def _refuse_twice(names: Iterable[str]) -> None:
+    for name, times in Counter(names).items():
+        if times > 1 and name != "<<":
             raise UserError(f"the key '{name}' stands twice in the same place. Remove one of them.")
-        seen.add(name)
 
 
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
@@ -86,8 +78,7 @@ def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -
         if not equals:
             raise UserError(f"--config takes KEY=VALUE, but got '{change}'.")
         own[key] = yaml.safe_load(value)
-    files = ["config/config.yaml", *overlays]
-    given = [read_overlay(path) for path in files]
+    given = [read_overlay(path) for path in ("config/config.yaml", *overlays)]
     source = next((part["own"] for part in [own, *reversed(given)] if part.get("own")), None)
     if source:  # as workflow/Snakefile does
         kind = "images" if str(source).endswith(".npz") else "table"

@@ -6,7 +6,8 @@ import shlex
 
 import pytest
 
-from iunet.cli import ASSIGNMENTS, CONFIG_FILES, config_files, folder_of, targets_first
+from iunet.cli import ASSIGNMENTS, CONFIG_FILES, prepared, targets_first
+from iunet.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -43,10 +44,17 @@ def test_every_option_of_snakemake_with_assignments_is_known():
     assert options <= {*ASSIGNMENTS, *CONFIG_FILES}
 
 
-def test_config_files_and_the_folder_are_found_in_the_arguments():
-    words = shlex.split("t.csv --configfile a.yaml b.yml -n --configfiles=c.json -d there")
-    assert config_files(words) == ["a.yaml", "b.yml", "c.json"]
-    assert str(folder_of(words)) == "there" and str(folder_of(["--directory=x"])) == "x"
+@pytest.mark.parametrize("words", ["t.csv -n --configfiles=a.yaml", "-n --configfile b.yml a.yaml"])
+def test_broken_config_files_are_named(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.yml").write_text("seeds: [0]")
+    with pytest.raises(UserError, match=r"a\.yaml does not exist"):
+        prepared(shlex.split(words))
+    (tmp_path / "there" / "config").mkdir(parents=True)
+    (tmp_path / "there" / "config" / "config.yaml").touch()
+    for words in ("-n -d there", "--directory=there -n"):
+        with pytest.raises(UserError, match=r"there/config/config\.yaml: it is empty"):
+            prepared(shlex.split(words))
 
 
 @pytest.mark.parametrize(

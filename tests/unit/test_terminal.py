@@ -12,7 +12,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
-from iunet.cli import with_logger
+from iunet.cli import prepared
 from iunet.errors import SHOWS_FAILURES
 from iunet.labels import duration
 from snakemake_logger_plugin_iunet import LogHandler
@@ -225,5 +225,6 @@ def test_dry_runs_are_snakemakes_own(say):
         (["--logger=other"], ["--logger=other"]),
     ],
 )
-def test_the_command_asks_for_it(given, understood):
-    assert with_logger(given) == understood
+def test_the_command_asks_for_it(given, understood, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert prepared(given) == understood
