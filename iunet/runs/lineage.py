@@ -15,10 +15,8 @@ Standard library only: this is read at every start of Snakemake.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace as Point  # the wildcards of a job as attributes
 from typing import Any
@@ -129,26 +127,11 @@ class Lineage:
         return {path: made.identity for path in files if (made := self.maker(path))}
 
     def _find_maker(self, path: str) -> Job | None:
-        name = path.rpartition("/")[2]
-        for rule, pattern in (*self._patterns.get(name, ()), *self._patterns[""]):
-            if (found := pattern.search(path)) and (rule := self._rule(rule, found)):
-                return self.job(rule, **found.groupdict())
-        return None
-
-    def _rule(self, rule: str, found: re.Match[str]) -> str | None:
-        """Tables and images are downloaded and split by rules of their own."""
-        if rule not in ("download", "split"):
-            return rule
-        dataset = self.bench.registry.get(found["dataset"])
-        return f"{rule}_{paths.KIND_NAMES[dataset.kind]}" if dataset else None
-
-    @cached_property
-    def _patterns(self) -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-        """Rules and patterns by the file's name; those with wildcards in it under ''."""
-        found: dict[str, list[tuple[str, re.Pattern[str]]]] = {"": []}
-        for rule, templates in paths.OUTPUTS.items():
-            for template in templates:
-                name = template.rpartition("/")[2]
-                key = "" if "{" in name else name
-                found.setdefault(key, []).append((rule, paths.pattern(template)))
-        return found
+        if (found := paths.rule_of(path)) is None:
+            return None
+        rule, wildcards = found
+        if rule in ("download", "split"):  # tables and images have rules of their own
+            if (dataset := self.bench.registry.get(wildcards["dataset"])) is None:
+                return None
+            rule = f"{rule}_{paths.KIND_NAMES[dataset.kind]}"
+        return self.job(rule, **wildcards)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from iunet.runs import names
@@ -107,6 +108,25 @@ PATTERNS = {
     "worker": r"[0-9]+",
     "figure": r".+",  # some lie in a folder of their own
 }
+
+
+def rule_of(path: str) -> tuple[str, dict[str, str]] | None:
+    """The rule of OUTPUTS that makes a file, wherever its folder of results lies, and wildcards."""
+    forms = _patterns()
+    for rule, pattern in (*forms.get(path.rpartition("/")[2], ()), *forms[""]):
+        if found := pattern.search(path):
+            return rule, found.groupdict()
+    return None
+
+
+@functools.cache
+def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """Rules and patterns by the file's name; those with wildcards in it under ''."""
+    found: dict[str, list[tuple[str, re.Pattern[str]]]] = {"": []}
+    for rule, template in ((rule, form) for rule, forms in OUTPUTS.items() for form in forms):
+        name = template.rpartition("/")[2]
+        found.setdefault("" if "{" in name else name, []).append((rule, pattern(template)))
+    return found
 
 
 def pattern(template: str) -> re.Pattern[str]:

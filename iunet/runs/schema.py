@@ -61,11 +61,6 @@ def _fill_in(schema: dict[str, Any]) -> None:
             _fill_in(below)
 
 
-def required_keys() -> list[str]:
-    """The keys that every config has."""
-    return read_schema()["required"]
-
-
 @functools.cache
 def _validator() -> Any:
     """jsonschema's, for which whole numbers are integers (2.0 is none) and numbers are finite."""

@@ -38,9 +38,9 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
     }
     for word in words:
         if word.startswith(f"{bench.root}/") and Path(word).suffix and not Path(word).exists():
-            wildcards = _wildcards_of(word)
-            if wildcards is None or any(
-                wildcards[key] not in names for key, names in known.items() if key in wildcards
+            made = paths.rule_of(word)
+            if made is None or any(
+                made[1][key] not in names for key, names in known.items() if key in made[1]
             ):
                 example = bench.path(f"{paths.TABLE}.csv", table="table1")
                 raise UserError(
@@ -48,15 +48,7 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
                     f"rules (`snakemake --list`), and files below '{bench.root}' (the config key "
                     f"'results'), such as {example}."
                 )
-            check_run(bench, wildcards)
-
-
-def _wildcards_of(target: str) -> dict[str, str] | None:
-    """The wildcards of a file, if a rule makes files of its form."""
-    for template in (template for made in paths.OUTPUTS.values() for template in made):
-        if found := paths.pattern(template).search(target):
-            return found.groupdict()
-    return None
+            check_run(bench, made[1])
 
 
 def _files(bench: Benchmark, shown: dict[str, Iterable[str]]) -> list[str]:

@@ -18,7 +18,7 @@ from iunet.errors import UserError, nearest
 from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
 from iunet.runs.names import base_network
-from iunet.runs.schema import check_plain, check_schema, required_keys
+from iunet.runs.schema import check_plain, check_schema, read_schema
 from iunet.runs.settings import Config
 
 DEFAULT_CONFIG = "config/config.yaml"
@@ -77,7 +77,7 @@ def restore_numbers(value: Any) -> Any:
 
 def _check_default_config(config: Config) -> None:
     """With an overlay Snakemake does not complain if config/config.yaml is not there."""
-    lacking = [key for key in required_keys() if key not in config]
+    lacking = [key for key in read_schema()["required"] if key not in config]
     if lacking and not Path(DEFAULT_CONFIG).is_file():
         raise UserError(
             f"There is no {DEFAULT_CONFIG} in {Path.cwd()}, and so no key '{lacking[0]}'. Start "

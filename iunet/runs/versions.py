@@ -21,6 +21,7 @@ import io
 import tokenize
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
 # Modules and packages without influence on any number. tests/rules/test_lineage.py watches that
@@ -55,8 +56,7 @@ def is_plumbing(module: str) -> bool:
 
 def script_code(script: Path) -> list[str]:
     """The lines of a rule's script: its own, and those of all science that it imports."""
-    own = f"{script.name} {_version_of_text(script.read_text(encoding='utf-8'))}"
-    return [own, *code_lines(*imports_of(script))]
+    return [f"{script.name} {_read(script).version}", *code_lines(*imports_of(script))]
 
 
 @functools.cache
@@ -72,11 +72,12 @@ def current_versions(modules: Iterable[str]) -> dict[str, str]:
 
 def version(module: str) -> str:
     """Eight hex digits that change when the module's code does."""
-    return _version_of_text(_path(module).read_text(encoding="utf-8"))
+    return _read(_path(module)).version
 
 
-def _version_of_text(source: str) -> str:
-    return hashlib.sha256(_essence(source).encode()).hexdigest()[:8]
+def imports_of(path: Path) -> frozenset[str]:
+    """The `iunet` modules that a file imports, anywhere in its text but for type checking."""
+    return _read(path).imports
 
 
 def closure(modules: Iterable[str]) -> set[str]:
@@ -96,26 +97,32 @@ def _path(module: str) -> Path:
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
-@functools.cache
-def imports_of(path: Path) -> frozenset[str]:
-    """The `iunet` modules that a file imports, anywhere in its text but for type checking."""
-    return _imports_of_text(path.read_text(encoding="utf-8"))
+class Source(NamedTuple):
+    """What counts of a file of Python."""
+
+    version: str
+    imports: frozenset[str]
 
 
 @functools.cache
-def _imports_of_text(source: str) -> frozenset[str]:
+def _read(path: Path) -> Source:
+    source = path.read_text(encoding="utf-8")
+    statements = _statements(ast.parse(source))
+    digest = hashlib.sha256(_essence(source, statements).encode()).hexdigest()
+    return Source(digest[:8], frozenset(_imports(statements)))
+
+
+def _imports(statements: list[ast.AST]) -> set[str]:
     names: set[str] = set()
-    for node in _statements(source):
+    for node in statements:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    ours = {name for name in names if name.split(".")[0] == "iunet"}
-    return frozenset(name for name in ours if _path(name).is_file())
+    return {name for name in names if name.split(".")[0] == "iunet" and _path(name).is_file()}
 
 
-@functools.cache
-def _essence(source: str) -> str:
+def _essence(source: str, statements: list[ast.AST]) -> str:
     """A module's source without comments, docstrings and blank lines.
 
     Made from source positions, not from `ast.dump`: its text differs between Python versions.
@@ -126,7 +133,7 @@ def _essence(source: str) -> str:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
     holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in _statements(source):
+    for node in statements:
         if isinstance(node, holders) and ast.get_docstring(node, clean=False) is not None:
             docstring = node.body[0]
             for row in range(docstring.lineno - 1, docstring.end_lineno):
@@ -134,14 +141,13 @@ def _essence(source: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
-@functools.cache
-def _statements(source: str) -> list[ast.AST]:
+def _statements(module: ast.Module) -> list[ast.AST]:
     """The module and its statements at any depth, but not what is for type checking alone.
 
     Expressions, nine nodes of ten, are not walked: this is done for every module at each start.
     """
     found: list[ast.AST] = []
-    todo: list[ast.AST] = [ast.parse(source)]
+    todo: list[ast.AST] = [module]
     while todo:
         node = todo.pop()
         found.append(node)

@@ -8,7 +8,7 @@ from iunet.runs import versions as module
 
 
 def forget() -> None:
-    for function in (module.code_lines, module.imports_of):
+    for function in (module.code_lines, module._read):
         function.cache_clear()
 
 
@@ -29,13 +29,10 @@ def package(tmp_path, monkeypatch):
         for name, text in changes.items():
             (tmp_path / f"{name}.py").write_text(text)
         forget()
-        # Their texts, not their paths: files are edited in place here.
-        module._imports_of_text.cache_clear()
         return module.code_lines("iunet.stage")
 
     yield lines
     forget()
-    module._imports_of_text.cache_clear()
 
 
 def changed(one: list[str], other: list[str]) -> set[str]:
