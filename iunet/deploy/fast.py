@@ -139,11 +139,13 @@ class NumbaLayers:
                 sums += units.biases[m][:, None]
             else:
                 sums = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
-                sums[:] = units.biases[m][:, None]
+                self.kernels.fill(sums, units.biases[m])
                 for tile in units.tiles:
                     weights = (tile.starts, tile.columns, tile.values[m])
                     self.kernels.add_tile(h, tile.first, *weights, sums)
-            h = sums if i == len(self.by_units) - 1 else np.maximum(sums, 0, out=sums)
+            if i < len(self.by_units) - 1:
+                self.kernels.relu(sums)
+            h = sums
         return h
 
 

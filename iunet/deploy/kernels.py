@@ -10,6 +10,7 @@ A wide layer goes in tiles of inputs, all blocks through one before the next, or
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -69,6 +70,22 @@ def add_tile(x, first, starts, columns, values, out):
                 _narrow_sums(here, columns, values, begin, end, sums, unit)
             else:
                 _wide_sums(here, columns, values, begin, end, sums, unit)
+
+
+@njit(cache=True, nogil=True)
+def fill(out, biases):
+    """Every row of every block begins with the biases."""
+    for block in range(len(out)):
+        for unit in range(len(biases)):
+            for row in range(out.shape[2]):
+                out[block, unit, row] = biases[unit]
+
+
+@njit(cache=True, nogil=True)
+def relu(out):
+    flat = out.reshape(-1)
+    for i in range(len(flat)):
+        flat[i] = max(flat[i], np.float32(0))
 
 
 @intrinsic
