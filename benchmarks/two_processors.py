@@ -16,7 +16,7 @@ from statistics import fmean, variance
 
 from iunet.results.runs_csv import read_records
 from iunet.runs.settings import network_kind
-from iunet.tables.questions import SCORE
+from iunet.study.frames import SCORE
 
 RUN = ("dataset", "network", "supernet", "cut", "seed")  # methods may share one
 

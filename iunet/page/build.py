@@ -97,7 +97,6 @@ def make_page(
     Snakemake's benchmarks.
     """
     config, reports = run["config"], project / "reports"
-    paper_config = yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
     documents: dict[str, list[Document]] = {}
     for document in map(read_json, tables):
         documents.setdefault(catalog.table_group(document["id"]), []).append(document)
@@ -110,7 +109,7 @@ def make_page(
             map(read_json, evaluations),
             run["benchmarks"],
         ),
-        notice=notice(config, paper_config),
+        notice=notice(config),
         tables=[document for group in GROUPS for document in documents.get(group, [])],
         claims=next(iter(documents.get(catalog.CLAIMS, [])), None),
         evidence=next(iter(documents.get(catalog.EVIDENCE, [])), None),

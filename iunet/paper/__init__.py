@@ -1,4 +1,4 @@
-"""The paper's own numbers, as CSV files beside this one."""
+"""The paper's own numbers and claims, as CSV files beside this one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import hashlib
 from importlib import resources
 
 
-def _text(number: int) -> str:
-    return resources.files(__name__).joinpath(f"table{number}.csv").read_text(encoding="utf-8")
+def _text(name: str) -> str:
+    return resources.files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
 
 
 def paper_table(number: int) -> list[dict[str, str]]:
     """The rows of a table of the paper, as text."""
-    return list(csv.DictReader(_text(number).splitlines()))
+    return list(csv.DictReader(_text(f"table{number}").splitlines()))
+
+
+def paper_claims() -> list[dict[str, str]]:
+    """What the paper claims, where, and how runs measure it (iunet/tables/comparisons.py)."""
+    return list(csv.DictReader(_text("claims").splitlines()))
 
 
 def paper_digest() -> str:
-    """A fingerprint of the paper's values, for the rules that compare with them."""
-    texts = "".join(_text(number) for number in range(1, 10))
+    """A fingerprint of the paper's values and claims, for the rules that compare with them."""
+    texts = "".join(_text(name) for name in (*(f"table{n}" for n in range(1, 10)), "claims"))
     return hashlib.sha256(texts.encode()).hexdigest()[:12]
 
 

@@ -12,32 +12,30 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from iunet.errors import UserError
 from iunet.page.facts import git_state
-from iunet.study import real_size
+from iunet.runs.overlays import merged_config
+from iunet.runs.settings import Config
 from iunet.study.archive import published_view, unpack
-from iunet.study.overlays import OVERLAY, PROJECT, SIZE_OVERLAY, read_config
 from iunet.study.publish import publish, refresh
 
+PROJECT = Path(__file__).parents[2]
+OVERLAY = "config/cpu-study.yaml"
 PUBLISHED = PROJECT / "reports" / "cpu-study"
 ARCHIVE = PUBLISHED / "reports.tar.xz"
 FRONT_PAGE = PROJECT / "README.md"
-BEFORE = "more_images"  # the part before which the network at its real size runs
 DRAWN = ("figure3", "figure4")  # of more than reports: a clone may have to train supernets for them
 
 
-def parts_of(config: dict[str, Any]) -> list[str]:
-    """In the order in which they run: the experiments, the real size, what is drawn of weights."""
-    names = list(config["experiments"])
-    at = names.index(BEFORE)
-    return [*names[:at], real_size.NAME, *names[at:], *DRAWN]
+def read_config() -> Config:
+    """The config of the study; called in the project's folder, as `make` does."""
+    return merged_config([OVERLAY])
 
 
-def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
+def run(config: Config, arguments: argparse.Namespace) -> int:
     """Every part in the order of the overlay; a part that fails does not stop the next."""
-    known = parts_of(config)
+    known = [*config["experiments"], *DRAWN]
     for part in arguments.parts:
         if part not in known:
             raise UserError(f"The study has no part '{part}'. Its parts are: {', '.join(known)}.")
@@ -47,15 +45,9 @@ def run(config: dict[str, Any], arguments: argparse.Namespace) -> int:
         print(f"==> {new} reports of finished runs from {ARCHIVE}")
     failed = []
     for part in arguments.parts or known:
-        if part == real_size.NAME:
-            overlays = [OVERLAY, SIZE_OVERLAY]
-            published = (PUBLISHED / f"{part}.json").exists() and not arguments.afresh
-            table = f"{read_config(*overlays)['results']}/{real_size.TABLE}.json"
-            targets = [] if published else [table]
-        else:
-            overlays, targets = [OVERLAY], unfinished(config, part)
+        targets = unfinished(config, part)
         print(f"==> {part}: {len(targets)} results to make", flush=True)
-        if targets and snakemake(arguments, overlays, "--", *targets):
+        if targets and snakemake(arguments, "--", *targets):
             failed.append(part)
     if failed:
         print(f"==> not finished: {', '.join(failed)}; the same command goes on with them")
@@ -76,7 +68,7 @@ def adopt_reports(arguments: argparse.Namespace, results: str, partial: bool = F
     adopt(whole_lineage(Shown(bench)), PROJECT / results)
 
 
-def unfinished(config: dict[str, Any], part: str) -> list[str]:
+def unfinished(config: Config, part: str) -> list[str]:
     """The results of a part that are not there yet; of a figure what it is drawn of.
 
     Only these are asked for: of a finished run a clone has the report, not its data and weights,
@@ -97,9 +89,7 @@ def unfinished(config: dict[str, Any], part: str) -> list[str]:
     return [path for path in dict.fromkeys(results) if not (PROJECT / path).exists()]
 
 
-def snakemake(
-    arguments: argparse.Namespace, overlays: list[str], *more: str, view: Path | None = None
-) -> int:
+def snakemake(arguments: argparse.Namespace, *more: str, view: Path | None = None) -> int:
     """Run the workflow; of a `view` of finished reports only make what is shown."""
     changes = [f"data={{mirror: {arguments.mirror}}}"] if arguments.mirror else []
     command = [Path(sys.executable).parent / "snakemake", "--cores", str(arguments.cores)]
@@ -108,7 +98,7 @@ def snakemake(
         # Whatever code has made them since: tables say so, nothing is trained.
         changes += ["partial=true", f"results={view.relative_to(PROJECT)}"]
         command += ["--allowed-rules", "table", "figure", "rows", "page", "all"]
-    command += ["--configfile", *overlays, *(["--config", *changes] if changes else []), *more]
+    command += ["--configfile", OVERLAY, *(["--config", *changes] if changes else []), *more]
     return subprocess.run(command, cwd=PROJECT, check=False).returncode
 
 
@@ -128,10 +118,9 @@ def main() -> int:
         view, old = published_view(ARCHIVE, PROJECT / config["results"])
         print(f"==> {old} reports stay as they are published, though they were made again")
         adopt_reports(arguments, str(view.relative_to(PROJECT)), partial=True)
-        if status := snakemake(arguments, [OVERLAY], view=view):
+        if status := snakemake(arguments, view=view):
             return status
-        size_results = PROJECT / read_config(OVERLAY, SIZE_OVERLAY)["results"]
-        publish(view, size_results, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
+        publish(view, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
         shutil.rmtree(view)
     else:
         refresh(PUBLISHED, FRONT_PAGE)

@@ -1,30 +1,87 @@
-"""runs.csv as frames of scores, and frames as Markdown."""
+"""runs.csv as frames of scores and of answers to questions, and frames as Markdown."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from iunet.runs.names import base_network
-from iunet.tables.questions import NETWORKS, SCORE, shown
+from iunet.tables.cells import select
+from iunet.tables.comparisons import QUESTIONS
+from iunet.tables.differences import compared
+from iunet.tables.verdicts import OPEN, answer, effect
+
+NAMES = {"tabular": "tables", "vision": "images"}
+NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # the main ones
+SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
+FIXED_RATIO = 8  # at which images are compared; tables have it anyway
+
+
+def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The runs on the main network of a kind of data: whole, chosen (tables), or at one ratio.
+
+    And those that failed: their seeds are finished. Other supernets than that of IUNET without
+    pruning stand in runs.csv beside what is cut from them, and are left out.
+    """
+    network = runs["network"].map(base_network) == NETWORKS[kind]
+    whole = (runs["stage"] == "dense") | (runs["method"] == "iunet_no_prune")
+    if kind == "tabular":
+        network |= runs["stage"] == "tuned"
+        whole |= runs["stage"] == "tuned"
+        counts = runs["chosen"].fillna(False) | runs["failed"].notna()
+    else:
+        counts = runs["ratio"].isin([1, FIXED_RATIO])
+    return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
+
+
+def scores(runs: pd.DataFrame, kind: str, column: str | None = None) -> pd.DataFrame:
+    """A column of the main runs by data set and seed (rows) and method (columns)."""
+    part = main_runs(runs, kind)
+    part = part[part["failed"].isna()]
+    wide = part.pivot(index=["dataset", "seed"], columns="method", values=column or SCORE[kind])
+    return wide.astype(float).reindex(part["dataset"].unique(), level=0)
+
+
+def by_dataset(values: pd.DataFrame | pd.Series) -> pd.DataFrame | pd.Series:
+    """Means over seeds."""
+    return values.groupby("dataset", sort=False).mean()
+
+
+def differences(runs: pd.DataFrame, kind: str, ours: str, theirs: str) -> pd.Series:
+    """ours − theirs by data set and seed, on the main network of a kind of data."""
+    return compared(main_runs(runs, kind), ours, theirs, SCORE[kind]).differences
+
+
+def answers(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for every question on every kind of data that was run.
+
+    `cut_off` names the data sets on which some network of either side has a layer without any
+    weight, `other_processors` those on which the sides of a seed ran on different processors (the
+    oldest reports do not name theirs), `depends_on` those without which the answer were another.
+    """
+    found = []
+    for kind in NETWORKS:
+        main = main_runs(runs, kind)
+        for question in QUESTIONS:
+            each = compared(main, question.ours, question.theirs, SCORE[kind]).differences
+            whole = effect(each)
+            if whole is None or kind not in question.kinds:
+                continue
+            ours, theirs = (select(main, method=m) for m in (question.ours, question.theirs))
+            cut_off = {*pd.concat([ours, theirs]).query("disconnected")["dataset"]}
+            both = ours.merge(theirs, on=["dataset", "seed"])
+            both = both.dropna(subset=["processor_x", "processor_y"])
+            apart = {*both.query("processor_x != processor_y")["dataset"]}
+            said, depends_on = answer(whole), []
+            if said != OPEN and len(whole.datasets) > 1:
+                others = {name: each.drop(name, level="dataset") for name in whole.datasets}
+                depends_on = [name for name, rest in others.items() if answer(effect(rest)) != said]
+            row = {"question": question.text, "front": question.front, "kind": kind}
+            row |= {"effect": whole, "answer": said, "depends_on": depends_on}
+            row["cut_off"] = [name for name in whole.datasets if name in cut_off]
+            row["other_processors"] = [name for name in whole.datasets if name in apart]
+            found.append(row)
+    return pd.DataFrame(found)
 
 
 def markdown(header: list[str], lines: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *lines])
-
-
-def scores(runs: pd.DataFrame, kind: str, column: str | None = None) -> pd.DataFrame:
-    """A column of runs.csv by data set and seed (rows) and method (columns).
-
-    Of the runs that stand for their methods in the questions, on the main network of the kind.
-    """
-    part = shown(runs, kind)
-    main = (part["stage"] == "tuned") | (part["network"].map(base_network) == NETWORKS[kind])
-    part = part[main & part["failed"].isna()]
-    values = column or SCORE[kind]
-    wide = part.pivot(index=["dataset", "seed"], columns="method", values=values).astype(float)
-    return wide.reindex(part["dataset"].unique(), level=0)
-
-
-def by_dataset(wide: pd.DataFrame) -> pd.DataFrame:
-    """Means over seeds."""
-    return wide.groupby("dataset", sort=False).mean()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.tables import SWEPT
-from iunet.tables.effects import Effect
-from iunet.tables.questions import FIXED_RATIO, compare, cut_off_sets, each_difference
-from iunet.tables.verdicts import POINT
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iunet.study.frames import FIXED_RATIO, SCORE, by_dataset, main_runs
+from iunet.tables.cells import select
+from iunet.tables.comparisons import SWEPT
+from iunet.tables.differences import compared
+from iunet.tables.verdicts import POINT, Effect, effect
 
 LABELS = {
     "tabular": "tables: test balanced accuracy",
@@ -21,19 +21,19 @@ LABELS = {
 }
 
 
-def differences(runs: pd.DataFrame, kind: str) -> list[dict[str, Any]]:
+def beside_iunet(runs: pd.DataFrame, kind: str) -> list[dict[str, Any]]:
     """Of every method that has a data set in common with IUNET: method − IUNET, largest first.
 
-    IUNET itself with one setting changed is no other method (`iunet.study.tables.SWEEPS`).
+    IUNET itself with one setting changed is no other method (`SWEEPS`).
     """
-    found = []
-    for method in method_order(set(runs["method"]) - SWEPT):
-        if method == "iunet" or (difference := compare(runs, kind, method, "iunet")) is None:
-            continue
-        each = each_difference(runs, kind, method, "iunet")
-        cut_off = len(cut_off_sets(runs, kind, (method,), list(each)))
-        entry = {"method": method, "effect": difference, "each": each, "cut_off": cut_off}
-        found.append(entry)
+    main, found = main_runs(runs, kind), []
+    for method in method_order(set(main["method"]) - SWEPT - {"iunet"}):
+        differences = compared(main, method, "iunet", SCORE[kind]).differences
+        if whole := effect(differences):
+            each = by_dataset(differences)
+            cut_off = {*select(main, method=method).query("disconnected")["dataset"]}
+            entry = {"method": method, "effect": whole, "each": each}
+            found.append(entry | {"cut_off": len(cut_off & {*each.index})})
     return sorted(found, key=lambda entry: -entry["effect"].mean)
 
 
@@ -43,7 +43,7 @@ def draw(runs: pd.DataFrame, path: str | Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    panels = {kind: found for kind in LABELS if (found := differences(runs, kind))}
+    panels = {kind: found for kind in LABELS if (found := beside_iunet(runs, kind))}
     lines = max(map(len, panels.values()))
     with matplotlib.rc_context(SETTINGS):
         figure = Figure((PAGE_WIDTH, 0.6 + 0.19 * lines), layout="constrained")
@@ -59,7 +59,7 @@ def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
     axis.axvline(0, color=FAINT, lw=0.8)
     left, right = _limits([entry["effect"] for entry in found])
     for place, entry in enumerate(found):
-        effect, each = entry["effect"], list(entry["each"].values())
+        effect, each = entry["effect"], list(entry["each"])
         axis.plot(each, [place] * len(each), "o", ms=2.5, color=FAINT, alpha=0.6, mew=0)
         if effect.low is not None:
             ends = [max(effect.low, left), min(effect.high, right)]

@@ -18,7 +18,6 @@ from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.results.collect import read_runs_csv
-from iunet.study import real_size
 from iunet.study.archive import pack
 from iunet.study.picture import draw
 from iunet.study.tables import filled_tables
@@ -26,9 +25,7 @@ from iunet.study.tables import filled_tables
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
-def publish(
-    results: Path, size_results: Path, commit: str | None, folder: Path, front_page: Path
-) -> None:
+def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -> None:
     """Copy what readers want from the results to `folder`, and fill the documents' tables."""
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
@@ -45,12 +42,6 @@ def publish(
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
-    made = size_results / f"{real_size.TABLE}.json"
-    if made.exists():
-        for form in (".csv", ".json"):
-            shutil.copyfile(made.with_suffix(form), folder / f"{real_size.NAME}{form}")
-    else:
-        print(f"==> {made} was not made here: the published one stays")
     draw(read_runs_csv(folder / "runs.csv"), folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, folder / "runs.csv"))
     refresh(folder, front_page)

@@ -6,7 +6,6 @@ Documents are written by hand around them (`iunet.study.publish.fill`).
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import fmean, median
 
 import pandas as pd
 
@@ -14,98 +13,38 @@ from iunet.artifacts import read_json
 from iunet.labels import dataset_label, method_label
 from iunet.results.collect import read_runs_csv
 from iunet.runs.names import base_network
-from iunet.study.frames import by_dataset, markdown, scores
-from iunet.study.real_size import real_size_table
-from iunet.study.table7 import table7_tables
-from iunet.tables.effects import Effect
-from iunet.tables.questions import (
+from iunet.study.frames import (
     FIXED_RATIO,
     NAMES,
     NETWORKS,
-    QUESTIONS,
     answers,
-    compare,
-    each_difference,
+    by_dataset,
+    differences,
+    markdown,
+    scores,
 )
-from iunet.tables.verdicts import NOT_RUN, answer
+from iunet.study.table7 import table7_tables
+from iunet.tables.comparisons import QUESTIONS, SWEEPS, SWEPT
+from iunet.tables.verdicts import NOT_RUN, Effect, answer, effect
 
 NOT_ASKED = "–"
-# What IUNET is compared with on the front page.
-FRONT = (
-    *("omp", "dense", "mlp_c", "iunet_no_pis", "ilo_lr16", "iunet_no_ilo", "iunet_no_prune"),
-    *("iunet_shuffled", "omp_relative"),
-)
-LAZY = ("omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16")
-# Methods that differ from IUNET in one setting: what it is, on which data, its value by method.
-SWEEPS = (
-    (
-        "κ, the factor on initial weights",
-        ("tabular", "vision"),
-        {
-            "iunet_no_pis": "1",
-            "iunet": "1/4",
-            "iunet_kappa0.0625": "1/16",
-            "iunet_kappa0.015625": "1/64",
-            "iunet_kappa0.00390625": "1/256",
-        },
-    ),
-    (
-        "λ, the weight of ILO's contrastive part",
-        ("tabular",),
-        {"iunet_lambda0.25": "0.25", "iunet_lambda0.5": "0.5", "iunet": "1"},
-    ),
-    (
-        "κ, with r chosen on validation among 2, 4 and 8",
-        ("tabular",),
-        {
-            "iunet": "1/4, r = 8",
-            "search_kappa0.25": "1/4",
-            "search_kappa0.125": "1/8",
-            "search_kappa0.0625": "1/16",
-        },
-    ),
-    (
-        "corruption, the share of features that a view replaces",
-        ("tabular",),
-        {
-            "iunet_no_ilo": "no views",
-            "iunet_corruption0.3": "0.3",
-            "iunet": "0.6",
-            "iunet_corruption0.9": "0.9",
-        },
-    ),
-    (
-        "transforms that make the views",
-        ("vision",),
-        {
-            "iunet_no_ilo": "no views",
-            "iunet_only_resize": "resize",
-            "iunet_only_horiz": "horiz",
-            "iunet_only_color": "color",
-            "iunet_only_graysc": "graysc",
-            "iunet": "all four",
-        },
-    ),
-)
-SWEPT = {method for _, _, methods in SWEEPS for method in methods} - {
-    *("iunet", "iunet_no_pis", "iunet_no_ilo")
-}
+LAZY = ["omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16"]
 
 
 def filled_tables(folder: Path) -> dict[str, str]:
     """Every table of the documents as Markdown, by the name in its marker."""
     runs = read_runs_csv(folder / "runs.csv")
+    found = answers(runs)
     return {
         "progress": progress_table(runs),
-        "front": questions_table(runs, FRONT, notes=False),
-        "questions": questions_table(runs, None, notes=True),
+        "front": questions_table(found[found["front"]], notes=False),
+        "questions": questions_table(found, notes=True),
         "IUNET − OMP": differences_table(runs),
         "claims": claims_table(read_json(folder / "tables" / "claims.json")),
         "overlaps": overlaps_table(runs),
         "β-LASSO": beta_lasso_table(runs),
         **table7_tables(runs),
         "sweeps": sweeps_tables(runs),
-        "real size": real_size_table(folder),
     }
 
 
@@ -117,6 +56,10 @@ def interval(found: Effect, digits: int = 2) -> str:
     return f"{text} [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
 
 
+def data_label(datasets: list[str], kind: str) -> str:
+    return f"{len(datasets)} {NAMES[kind]}" if len(datasets) > 1 else dataset_label(datasets[0])
+
+
 # ---- what there is, and what it answers
 
 
@@ -126,8 +69,7 @@ def progress_table(runs: pd.DataFrame) -> str:
     waits = (runs["stage"] == "subnetwork") & runs["chosen"].isna()
     waits &= runs["network"].map(base_network) == NETWORKS["tabular"]
     lines = []
-    for dataset in runs["dataset"].unique():
-        here = runs[runs["dataset"] == dataset]
+    for dataset, here in runs.groupby("dataset", sort=False):
         asked = here.groupby(["network", "method"]).ngroups
         seeds = here[~waits[here.index]].groupby(["network", "method"])["seed"].nunique()
         whole = int((seeds == n_seeds).sum())
@@ -137,56 +79,48 @@ def progress_table(runs: pd.DataFrame) -> str:
     return markdown(["data set", "models", f"methods with {n_seeds} seeds", "in part"], lines)
 
 
-def questions_table(runs: pd.DataFrame, rivals: tuple[str, ...] | None, notes: bool) -> str:
-    """A line for each question, a column for each kind of data."""
-    found = {(entry["question"], entry["kind"]): entry for entry in answers(runs)}
-    kinds = list(dict.fromkeys(kind for _, kind in found))
+def questions_table(found: pd.DataFrame, notes: bool) -> str:
+    """A line for each question that has an answer, a column for each kind of data."""
     most = {
-        kind: max((e["effect"].datasets for (_, k), e in found.items() if k == kind), key=len)
-        for kind in kinds
+        kind: max((e.datasets for e in part["effect"]), key=len)
+        for kind, part in found.groupby("kind", sort=False)
+    }
+    cells = {
+        (row["question"], row["kind"]): _answer(row, len(most[row["kind"]]), notes)
+        for row in found.to_dict("records")
     }
     lines = []
     for question in QUESTIONS:
-        if rivals and (question.ours != "iunet" or question.theirs not in rivals):
-            continue
-        cells = [NOT_RUN if k in map(NAMES.get, question.kinds) else NOT_ASKED for k in kinds]
-        for i, kind in enumerate(kinds):
-            if entry := found.get((question.text, kind)):
-                cells[i] = _answer(entry, len(most[kind]), notes)
-        if set(cells) - {NOT_RUN, NOT_ASKED}:
-            lines.append([question.text, *cells])
-    heads = [
-        f"{len(sets)} {kind}" if len(sets) > 1 else dataset_label(sets[0])
-        for kind, sets in most.items()
-    ]
-    return markdown(["question", *heads], lines)
+        if question.text in set(found["question"]):
+            empty = {kind: NOT_RUN if kind in question.kinds else NOT_ASKED for kind in most}
+            shown = [cells.get((question.text, kind), empty[kind]) for kind in most]
+            lines.append([question.text, *shown])
+    return markdown(["question", *(data_label(sets, k) for k, sets in most.items())], lines)
 
 
-def _answer(entry: dict, most: int, notes: bool) -> str:
-    found: Effect = entry["effect"]
-    hangs = entry["depends_on"]
-    answer = f"**{'narrowly ' * bool(hangs and not notes)}{entry['verdict']}**, {interval(found)}"
-    answer += f", {len(found.datasets)} of them" * (len(found.datasets) < most)
+def _answer(row: dict, most: int, notes: bool) -> str:
+    found, hangs = row["effect"], row["depends_on"]
+    text = f"**{'narrowly ' * bool(hangs and not notes)}{row['answer']}**, {interval(found)}"
+    text += f", {len(found.datasets)} of them" * (len(found.datasets) < most)
     if not notes:
-        return answer
+        return text
     # Networks that lost a whole layer count with their scores, so a reader has to know of them.
-    answer += f"; cut off: {', '.join(entry['cut_off'])}" if entry["cut_off"] else ""
-    apart = len(entry["other_processors"])
-    answer += f"; {apart} of them on two CPUs" if apart else ""
-    return answer + (f"; not without {' or '.join(hangs)}" if hangs else "")
+    text += f"; cut off: {', '.join(row['cut_off'])}" if row["cut_off"] else ""
+    apart = len(row["other_processors"])
+    text += f"; {apart} of them on two CPUs" if apart else ""
+    return text + (f"; not without {' or '.join(hangs)}" if hangs else "")
 
 
 def differences_table(runs: pd.DataFrame) -> str:
     """IUNET − OMP on every table, and what is left without the largest difference."""
-    each = each_difference(runs, "tabular", "iunet", "omp")
-    lines = [[dataset, f"{d:+.2f}"] for dataset, d in sorted(each.items(), key=lambda e: -e[1])]
-    whole = compare(runs, "tabular", "iunet", "omp")
-    largest = max(each, key=lambda dataset: abs(each[dataset]))
-    others = compare(runs[runs["dataset"] != largest], "tabular", "iunet", "omp")
-    ahead = sum(difference > 0 for difference in each.values())
+    found = differences(runs, "tabular", "iunet", "omp")
+    each = by_dataset(found).sort_values(ascending=False, kind="stable")
+    largest = each.abs().idxmax()
+    whole, others = effect(found), effect(found.drop(largest, level="dataset"))
+    lines = [[dataset, f"{difference:+.2f}"] for dataset, difference in each.items()]
     lines += [
-        ["median", f"{median(each.values()):+.2f}"],
-        ["IUNET ahead", f"{ahead} of {len(each)}"],
+        ["median", f"{each.median():+.2f}"],
+        ["IUNET ahead", f"{(each > 0).sum()} of {len(each)}"],
         ["mean", f"{interval(whole)}, *{answer(whole)}*"],
         [f"mean without {largest}", f"{interval(others)}, *{answer(others)}*"],
     ]
@@ -214,17 +148,14 @@ def overlaps_table(runs: pd.DataFrame) -> str:
     """
     columns = {}
     for kind in NETWORKS:
-        wide = scores(runs, kind, "overlap_with_initial_mask")
+        wide = scores(runs, kind, "overlap_with_initial_mask").reindex(columns=LAZY)
         both = wide.dropna(subset=["omp", "iunet"])
-        means = by_dataset(both[[m for m in LAZY if m in both and both[m].notna().all()]])
-        name = f"{len(means)} {NAMES[kind]}" if len(means) > 1 else dataset_label(means.index[0])
-        columns[name] = means.mean()
-    lines = [
-        [method_label(m), *(f"{c[m]:.2f}" if m in c else "–" for c in columns.values())]
-        for m in LAZY
-    ]
-    lines.append(["by chance", *[f"{1 / FIXED_RATIO:.2f}"] * len(columns)])
-    return markdown(["method", *columns], lines)
+        means = by_dataset(both.dropna(axis=1))
+        columns[data_label(means.index, kind)] = means.mean()
+    table = pd.DataFrame(columns).reindex(LAZY).map("{:.2f}".format, na_action="ignore")
+    table.loc["by chance"] = f"{1 / FIXED_RATIO:.2f}"
+    table.index = [*map(method_label, LAZY), "by chance"]
+    return markdown(["method", *columns], table.fillna("–").reset_index().to_numpy().tolist())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:
@@ -244,24 +175,23 @@ def sweeps_tables(runs: pd.DataFrame) -> str:
     tables = []
     for title, kinds, methods in SWEEPS:
         for kind in kinds:
-            wide = scores(runs, kind)
-            own = wide[[m for m in methods if m in SWEPT and m in wide]].dropna(how="all")
+            wide = scores(runs, kind).reindex(columns=list(methods))
+            own = wide[[m for m in methods if m in SWEPT]].dropna(how="all")
             datasets = list(own.index.unique("dataset"))
             if datasets:
                 lines = [
-                    [value, *(_swept(runs, wide, kind, method, d) for d in datasets)]
+                    [value, *(_swept(wide.loc[[dataset]], method) for dataset in datasets)]
                     for method, value in methods.items()
                 ]
                 tables.append(markdown([title, *map(dataset_label, datasets)], lines))
     return "\n\n".join(tables)
 
 
-def _swept(runs: pd.DataFrame, wide: pd.DataFrame, kind: str, method: str, dataset: str) -> str:
+def _swept(wide: pd.DataFrame, method: str) -> str:
     """The score, and how far it is from IUNET's on the seeds that both have."""
-    values = wide.loc[dataset].get(method, pd.Series(dtype=float)).dropna()
+    values = wide[method].dropna()
     if values.empty:
         return NOT_RUN
-    here = runs[runs["dataset"] == dataset]
-    found = compare(here, kind, method, "iunet") if method != "iunet" else None
     few = ", one seed" * (len(values) == 1)
-    return f"{fmean(values):.1f}" + (f" ({interval(found, 1)}{few})" if found else "")
+    found = effect((values - wide["iunet"]).dropna()) if method != "iunet" else None
+    return f"{values.mean():.1f}" + (f" ({interval(found, 1)}{few})" if found else "")

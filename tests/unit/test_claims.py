@@ -4,47 +4,46 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from run_frames import results_of, run
+from configs import merged
+from run_frames import frame_of, run
 
-from iunet.tables.claim_list import CLAIMS
-from iunet.tables.claims import COLUMNS, CPU_SCALE, ledger, scaled_down, unequal_terms
-from iunet.tables.comparisons import (
+from iunet.tables.claims import COLUMNS, CPU_SCALE, find, ledger, unequal_terms
+from iunet.tables.comparisons import CLAIMS
+from iunet.tables.context import Context
+from iunet.tables.differences import (
     Finding,
-    Runs,
     best_of_family,
     cheaper,
-    less_lazy,
+    compared,
     metric_of_table7,
     more_consistent,
-    more_local,
+    more_selective,
     near_the_cnn,
     one_setting,
-    scores,
+    paired,
 )
-from iunet.tables.context import Context
-from iunet.tables.effects import Effect
-from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED
+from iunet.tables.names import with_primary
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
 
-ROOT = Path(__file__).resolve().parents[2]
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
+CLAIM = {claim.key: claim for claim in CLAIMS}
 
 
 row = run  # of a frame
 
 
-def runs_of(*tables: str, rows: list[dict]) -> Runs:
-    """Runs that are those of these tables."""
-    keys = [[r["dataset"], r["network"], r["method"]] for r in rows]
-    return Runs(results_of(*rows), dict.fromkeys(tables, keys))
+def scored(*rows: dict) -> pd.DataFrame:
+    return with_primary(frame_of(*rows))
 
 
-def no_runs() -> Runs:
-    return Runs(results_of(), {})
+def pairs_of(rows: list[dict], ours: str, theirs: str, column="test_primary", on=("network",)):
+    """Both values by data set and seed."""
+    frame = scored(*rows)
+    sides = (frame[frame["method"] == method] for method in (ours, theirs))
+    return {key: tuple(pair) for key, pair in paired(*sides, column, on).T.items()}
 
 
 # ---- both sides
@@ -58,8 +57,7 @@ def test_scores_are_means_over_networks_that_both_have():
         row("cifar10", "resnet18", "omp", 0, 76.0),
         row("cifar10", "cnn", "iunet", 0, 99.0),  # OMP has no such run
     ]
-    found = scores("table1", "iunet", "omp")(runs_of("table1", rows=rows))
-    assert found.ours == {"cifar10": {0: 74.0}} and found.theirs == {"cifar10": {0: 68.0}}
+    assert pairs_of(rows, "iunet", "omp") == {("cifar10", 0): (74.0, 68.0)}
 
 
 def test_tables_count_in_balanced_accuracy():
@@ -67,8 +65,7 @@ def test_tables_count_in_balanced_accuracy():
         row("vehicle", "mlp_tab", "iunet", 0, 70.0) | {"test_balanced_accuracy": 55.0},
         row("vehicle", "mlp_c", "mlp_c", 0, 70.0) | {"test_balanced_accuracy": 54.0},
     ]
-    found = scores("table7", "iunet", "mlp_c", on=())(runs_of("table7", rows=rows))
-    assert (found.ours, found.theirs) == ({"vehicle": {0: 55.0}}, {"vehicle": {0: 54.0}})
+    assert pairs_of(rows, "iunet", "mlp_c", on=()) == {("vehicle", 0): (55.0, 54.0)}
 
 
 def test_a_ratio_that_is_not_finished_takes_no_seeds_away():
@@ -78,9 +75,24 @@ def test_a_ratio_that_is_not_finished_takes_no_seeds_away():
         for method in ("omp", "scl")
         for cut, seed in cuts
     ]
-    compare = scores("figure2", "omp", "scl", "test_accuracy", ("network", "cut"))
-    found = compare(runs_of("figure2", rows=rows))
-    assert list(found.ours["cifar10"]) == list(found.theirs["cifar10"]) == [0, 1, 2]
+    found = pairs_of(rows, "omp", "scl", "test_accuracy", ("network", "cut"))
+    assert [seed for _, seed in found] == [0, 1, 2]
+
+
+def test_only_common_seeds_and_finished_data_sets_count():
+    scores = {"iunet": {"a": 3, "b": 3, "c": 1}, "omp": {"a": 2, "b": 2, "c": 3}}
+    rows = [
+        row(name, "mlp_tab", method, seed, 60.0 + (method == "iunet"))
+        for method, sets in scores.items()
+        for name, n_seeds in sets.items()
+        for seed in range(n_seeds)
+    ]
+    assert list(pairs_of(rows, "iunet", "omp")) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    rows.append(row("c", "mlp_tab", "iunet", 1, failed="diverged"))  # it is finished
+    assert list(pairs_of(rows, "iunet", "omp"))[-1] == ("c", 0)
+    assert pairs_of(rows, "iunet", "scl") == {}
+    found = compared(scored(*rows), "iunet", "omp", "test_primary").differences
+    assert found["a", 0] == 1  # ours − theirs
 
 
 def test_one_setting_for_all_needs_several_image_sets():
@@ -89,14 +101,13 @@ def test_one_setting_for_all_needs_several_image_sets():
         for dataset in ("cifar10", "svhn")
         for method, score in (("iunet", 64.0), ("omp", 60.0))
     ]
-    both = one_setting(runs_of("fixed_ratio", rows=rows))
-    assert both.ours == {"cifar10": {0: 64.0}, "svhn": {0: 64.0}}
+    both = one_setting(scored(*rows))
+    assert dict(both.differences) == {("cifar10", 0): 4.0, ("svhn", 0): 4.0}
     rows[2:] = [r | {"missing": "not finished", "test_accuracy": None} for r in rows[2:]]
-    found = one_setting(runs_of("fixed_ratio", rows=rows))
-    assert found.verdict == NOT_RUN and "only cifar10 ran" in found.remarks[0]
-    assert (
-        one_setting(runs_of("fixed_ratio", rows=rows[:2])).verdict == NOT_RUN
-    )  # no other was asked for
+    found = one_setting(scored(*rows))
+    assert found.differences.empty and "only cifar10 ran" in found.remarks[0]
+    found = find(CLAIM["one_setting"], {"search_fixed_ratio": scored(*rows[:2])})
+    assert found.verdict == NOT_RUN  # no other was asked for
 
 
 def test_what_is_missing_or_cut_off_is_said():
@@ -105,7 +116,7 @@ def test_what_is_missing_or_cut_off_is_said():
         row("cifar10", "mlp_vis", "omp", 0, 60.0, disconnected=True),
         row("svhn", "mlp_vis", "omp", 0, missing="not in the mirror"),
     ]
-    found = scores("table1", "iunet", "omp")(runs_of("table1", rows=rows))
+    found = compared(scored(*rows), "iunet", "omp", "test_primary", ("network",))
     assert found.remarks == [
         "svhn: not in the mirror",
         "1 of 2 masks of OMP are disconnected",
@@ -119,46 +130,35 @@ def test_the_best_rival_of_the_family_counts():
         for seed in (0, 1)
         for method, score in {"iunet": 80.0, "omp": 79.0, "dense": 78.0, "beta_lasso": 77.0}.items()
     ]
-    found = best_of_family(runs_of("table7", rows=rows))
-    assert found.ours["set0"] == {0: 2.0, 1: 2.0} and found.theirs["set0"] == {0: 1.0, 1: 1.0}
+    found = best_of_family(scored(*rows))
+    assert found.differences["set0", 0] == found.differences["set0", 1] == 1.0
     assert found.remarks == ["best rival: OMP"]
-    claim = next(claim for claim in CLAIMS if claim.key == "best_family")
-    assert claim.find(runs_of("table7", rows=rows)).verdict == REPRODUCED
-    alone = best_of_family(runs_of("table7", rows=[row("set0", "mlp_tab", "iunet", 0, 1.0)]))
-    assert alone.verdict == NOT_RUN
+    assert find(CLAIM["best_family"], {"table7": scored(*rows)}).verdict == REPRODUCED
+    alone = find(CLAIM["best_family"], {"table7": scored(row("set0", "mlp_tab", "iunet", 0, 1.0))})
+    assert alone == Finding(None, NOT_RUN, ["its methods are not in this run"])
 
 
 def test_laziness_compares_at_the_same_ratio():
-    runs = no_runs()
-    runs.laziness = pd.DataFrame(
-        [
-            row(
-                "cifar10", "mlp_vis", method, 0, cut=cut, overlap=overlap, missing=None, failed=None
-            )
-            for method, cut, overlap in [
-                ("omp", "ratio2", 0.9),
-                ("omp", "ratio8", 0.8),
-                ("iunet", "ratio8", 0.5),
-            ]
-        ]
+    overlaps = [("omp", "ratio2", 0.9), ("omp", "ratio8", 0.8), ("iunet", "ratio8", 0.5)]
+    frame = frame_of(
+        *(row("cifar10", "mlp_vis", m, 0, cut=cut, mask_overlap=o) for m, cut, o in overlaps)
     )
-    found = less_lazy(runs)
-    assert (found.ours, found.theirs) == ({"cifar10": {0: 0.8}}, {"cifar10": {0: 0.5}})
+    found = find(CLAIM["lazy"], {"laziness": frame})
+    assert found.effect.mean == pytest.approx(0.3)
 
 
 def test_consistency_counts_all_transforms_and_tells_of_constant_predictors():
-    runs = no_runs()
     values = {("supernet", "resize"): 40, ("supernet", "horiz"): 60, ("iunet", "resize"): 100}
     values |= {("iunet", "horiz"): 90}
-    runs.consistency = pd.DataFrame(
+    frame = pd.DataFrame(
         [
             row("cifar10", "mlp_vis", method, 0, transform=transform, same=float(same))
             | {"distinct_labels": 1 if same == 100 else 5, "missing": None, "failed": None}
             for (method, transform), same in values.items()
         ]
     )
-    found = more_consistent(runs)
-    assert (found.ours["cifar10"][0], found.theirs["cifar10"][0]) == (95.0, 50.0)
+    found = more_consistent(frame)
+    assert found.differences["cifar10", 0] == 45.0
     assert found.remarks == ["in 1 of 2 cases the subnetwork predicts one label for all rows"]
 
 
@@ -168,8 +168,7 @@ def test_a_cnn_below_the_dense_mlp_is_no_bound():
         rows = [row("cifar10", "mlp_vis", "iunet", 0, 49.0), row("cifar10", "cnn", "dense", 0, cnn)]
         rows += [row("cifar10", "mlp_vis", "dense", 0, 43.0)]
         rows += [row("cifar10", "resnet18", "dense", 0, 99.0)]
-        runs = runs_of("table1", "table6", rows=rows)
-        assert near_the_cnn(runs).remarks == said
+        assert near_the_cnn(scored(*rows)).remarks == said
 
 
 def test_of_few_data_sets_each_has_its_own_interval():
@@ -180,42 +179,40 @@ def test_of_few_data_sets_each_has_its_own_interval():
         for dataset, score in sets.items()
         for seed in range(3)
     ]
-    (claim,) = (claim for claim in CLAIMS if claim.key == "omp_images")
-    found = claim.find(runs_of("table1", rows=rows))
+    found = find(CLAIM["omp_images"], {"table1": scored(*rows)})
     assert found.remarks == [
         "over seeds alone: cifar10 +10.00 [+10.00, +10.00], svhn +5.00 [+5.00, +5.00]"
     ]
     assert found.verdict == UNDECIDED  # of two sets an interval over sets is as wide as this
-    one = claim.find(runs_of("table1", rows=[r for r in rows if r["dataset"] == "svhn"]))
+    alone = scored(*(r for r in rows if r["dataset"] == "svhn"))
+    one = find(CLAIM["omp_images"], {"table1": alone})
     assert one.remarks == [] and one.verdict == REPRODUCED
 
 
+def first_layer(dataset: str, method: str, ratio: float, cut: str = "ratio8", **facts) -> dict:
+    facts |= {"first_layer_measure": "raw features", "first_layer_ratio": ratio}
+    facts["first_layer_wide_features"] = int(dataset == "adult")
+    return row(dataset, "mlp_tab", method, 0, cut=cut, **facts)
+
+
 def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
-    runs = no_runs()
-    ratios = {("adult", "omp"): 0.8, ("adult", "iunet"): 0.6, ("vehicle", "omp"): 1.0}
-    runs.locality = pd.DataFrame(
-        [
-            row(dataset, "mlp_tab", method, 0, measure="raw features", ratio=ratio, cut="ratio8")
-            | {"wide_features": int(dataset == "adult"), "missing": None, "failed": None}
-            for (dataset, method), ratio in ratios.items()
-        ]
-    )
-    found = more_local("raw features")(runs)
-    assert found.ours["adult"][0] == pytest.approx(25.0) and "vehicle" not in found.ours
+    rows = [first_layer("adult", "omp", 0.8), first_layer("adult", "iunet", 0.6)]
+    rows.append(first_layer("vehicle", "omp", 1.0))
+    found = more_selective(frame_of(*rows))
+    assert dict(found.differences) == {("adult", 0): pytest.approx(25.0)}
     assert found.remarks == ["without vehicle: no feature of several columns"]
-    denser = [row("adult", "mlp_tab", "omp", 0, measure="raw features", ratio=1.0, cut="ratio2")]
-    runs.locality = pd.concat([runs.locality, pd.DataFrame(denser)])  # IUNET has no such mask
-    assert more_local("raw features")(runs).ours["adult"][0] == pytest.approx(25.0)
-    runs.locality = runs.locality[runs.locality["cut"] == "ratio8"]
-    runs.locality["disconnected"] = [True, False, False]
-    assert "1 of 1 masks of OMP are disconnected" in more_local("raw features")(runs).remarks
+    denser = first_layer("adult", "omp", 1.0, cut="ratio2")  # IUNET has no such mask
+    found = more_selective(frame_of(*rows, denser))
+    assert found.differences["adult", 0] == pytest.approx(25.0)
+    rows[0]["disconnected"] = True
+    remarks = more_selective(frame_of(*rows)).remarks
+    assert "1 of 1 masks of OMP are disconnected" in remarks
 
 
 SECONDS = [("iunet", 10.0), ("xgb", 120.0), ("mlp_c", 50.0)]
 
 
 def test_costs_are_compared_set_by_set_with_the_cheapest_rival():
-    runs = no_runs()
     rows = [
         ("a", "iunet", 0, 10.0, None),
         ("a", "xgb", None, 100.0, None),
@@ -225,22 +222,21 @@ def test_costs_are_compared_set_by_set_with_the_cheapest_rival():
         ("b", "xgb", 0, None, "not finished"),
     ]
     names = ["dataset", "method", "seed", "seconds", "missing"]
-    runs.costs = pd.DataFrame(rows, columns=names)
-    found = cheaper(runs)
+    found = cheaper(pd.DataFrame(rows, columns=names).assign(trials=0))
     assert found.effect.mean == pytest.approx(5.0) and found.effect.low is None
     assert found.effect.datasets == ["a"] and found.verdict == UNDECIDED
     assert "XGB 12, MLP_TAB+C 5" in found.remarks[0] and "without b" in found.remarks[1]
     assert "no interval" in found.remarks[2]
     more = [(set_, m, 0, s * k, None) for k, set_ in enumerate("cde", 1) for m, s in SECONDS]
-    runs.costs = pd.DataFrame([*rows, *more], columns=names)
-    found = cheaper(runs)
+    frame = pd.DataFrame([*rows, *more], columns=names).assign(trials=0)
+    found = cheaper(frame)
     assert found.effect.low == pytest.approx(5) and found.verdict == REPRODUCED
-    runs.costs = runs.costs.assign(missing="not finished")
-    assert cheaper(runs).verdict == NOT_RUN
+    found = find(CLAIM["cheaper"], {"cost": frame.assign(missing="not finished")})
+    assert found.verdict == NOT_RUN
 
 
 def test_the_metric_of_table_7_contradicts_itself():
-    found = metric_of_table7(no_runs())
+    found = metric_of_table7()
     assert found.verdict == NOT_REPRODUCED and found.effect.mean < 50
     assert "majority rate" in found.remarks[0]
 
@@ -293,21 +289,8 @@ def test_tables_are_no_cpu_scale_study_of_images():
     assert "less than in the paper: networks or training on tables" in line["remarks"]
 
 
-def test_the_papers_config_is_not_scaled_down():
-    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    assert scaled_down(config) == {}
-    config["networks"]["mlp_vis"]["alpha"] = 4
-    config["tuning"]["mlp_c"]["trials"] = 10
-    config["tuning"]["xgb"]["minutes"] = 30
-    found = scaled_down(config)
-    assert found == {
-        "vision": ["networks.mlp_vis.alpha 4 for 8"],
-        "tuning": ["xgb at most 30 minutes", "mlp_c 10 trials for 840"],
-    }
-
-
 def test_unequal_terms_and_mixed_data_stand_beside_a_claim():
-    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    config = merged()
     both = "MLP+C is refitted on train and valid and weights its classes, IUNET not"
     assert unequal_terms(config) == both
     config["tuning"]["refit_on"] = "train"
@@ -324,15 +307,13 @@ def test_unequal_terms_and_mixed_data_stand_beside_a_claim():
 
 @pytest.mark.parametrize(("trials", "verdict"), [(600, NOT_REPRODUCED), (599, UNDECIDED)])
 def test_a_rival_with_a_smaller_budget_does_not_show_that_it_is_cheaper(trials, verdict):
-    runs = no_runs()
     seconds = [("iunet", 0, 100.0, 0), ("xgb", None, 10.0, trials), ("xgb", 0, 1.0, 0)]
     seconds += [("mlp_c", None, 500.0, 5)]  # its small budget is of no weight: XGB is cheaper
     rows = [
         (d, m, seed, s * k, n, None) for k, d in enumerate("ab", 1) for m, seed, s, n in seconds
     ]
     names = ["dataset", "method", "seed", "seconds", "trials", "missing"]
-    runs.costs = pd.DataFrame(rows, columns=names)
-    found = cheaper(runs)
+    found = cheaper(pd.DataFrame(rows, columns=names))
     assert found.effect.mean == pytest.approx(0.11) and found.verdict == verdict
     said = "XGB would cost more with the paper's 600 trials; it had as few as 599"
     assert (said in found.remarks) == (trials < 600)

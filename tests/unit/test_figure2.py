@@ -18,7 +18,7 @@ from iunet.figures.figure2 import LENT_DECODER, draw, points
 from iunet.figures.style import LOOKS, SMALL, write_figure
 from iunet.results.collect import collect, runs_frame
 from iunet.runs.entries import Benchmark
-from iunet.study.overlays import read_config
+from iunet.study.__main__ import read_config
 from iunet.tables.catalog import fixed_pairs
 
 

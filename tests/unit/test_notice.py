@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from configs import merged
 
-import yaml
-from snakemake.utils import update_config
-
-from iunet.page.notice import COUNTED, SCALED, notice, value
-
-ROOT = Path(__file__).resolve().parents[2]
+from iunet.page.notice import LEARNING_RATE, notice
+from iunet.runs.scale import PAPER_SCALE, config_value, scaled_down
 
 
-def config(*overlays: str) -> dict:
-    made = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-    for name in overlays:
-        update_config(made, yaml.safe_load((ROOT / "config" / name).read_text()))
-    return made
+def test_the_papers_config_is_not_scaled_down_and_has_no_banner():
+    config = merged()
+    assert scaled_down(config) == {} and notice(config) is None
+    for scale in PAPER_SCALE.values():
+        for key, (_, papers) in scale.items():
+            value = config_value(config, key)
+            assert (len(value) if isinstance(value, list) else value) == papers
+    assert config_value(config, LEARNING_RATE[0]) == LEARNING_RATE[1]
 
 
-def test_the_paper_has_no_banner():
-    assert notice(config(), config()) is None
+def test_what_is_smaller_stands_by_its_kind():
+    config = merged()
+    config["networks"]["mlp_vis"]["alpha"] = 4
+    config["networks"]["mlp_tab"]["width"] = 1024
+    config["tuning"]["mlp_c"]["trials"] = 10
+    config["tuning"]["xgb"]["minutes"] = 30
+    assert scaled_down(config) == {
+        "vision": ["α of MLP_VIS 4 (8)"],
+        "tuning": ["XGB at most 30 minutes", "MLP_TAB+C trials 10 (840)"],
+    }
 
 
-def test_the_demos_banner_names_every_size_that_differs():
-    demo, paper = config("demo.yaml"), config()
-    text = notice(demo, paper)
-    assert "photo_digits_low for CIFAR10" in text and "2 seeds (3)" in text
-    for name, key in SCALED.items():
-        ours, theirs = value(demo, key), value(paper, key)
-        assert (f"{name} {ours} ({theirs})" in text) == (ours != theirs)
-    for name, key in COUNTED.items():
-        ours, theirs = len(value(demo, key)), len(value(paper, key))
-        assert (f"{ours} {name} ({theirs})" in text) == (ours != theirs)
-    assert "8 trials of XGB (40 trials per hyperparameter)" in text
+def test_the_demos_banner_names_every_size_that_is_smaller():
+    text = notice(merged("demo"))
+    assert "photo_digits_low for CIFAR10" in text and "seeds 2 (3)" in text
+    assert "XGB trials 8 (600)" in text and text.count("epochs of supernets") == 1
+    assert "learning rate of supernets" in text
 
 
 def test_what_is_the_papers_is_not_named():
-    nearly = config() | {"stand_ins": {"cifar10": "photo_digits"}, "seeds": [0]}
-    text = notice(nearly, config())
-    assert "1 seeds (3)." in text and "epochs" not in text
+    text = notice(merged() | {"stand_ins": {"cifar10": "photo_digits"}, "seeds": [0]})
+    assert "seeds 1 (3)." in text and "epochs" not in text

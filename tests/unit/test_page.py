@@ -24,10 +24,9 @@ from iunet.page.build import (
 )
 from iunet.page.decisions import ABSENT, beside_config, lookup, read_decisions
 from iunet.page.facts import budgets, environments, git_state, job_times, newest
-from iunet.tables.claim_list import CLAIMS
 from iunet.tables.claims import ledger
-from iunet.tables.comparisons import Finding
-from iunet.tables.effects import Effect
+from iunet.tables.comparisons import CLAIMS
+from iunet.tables.differences import Finding
 from iunet.tables.render.view import (
     agreement,
     expected_agreement,
@@ -36,7 +35,7 @@ from iunet.tables.render.view import (
     number_text,
     table_view,
 )
-from iunet.tables.verdicts import NOT_RUN, REPRODUCED
+from iunet.tables.verdicts import NOT_RUN, REPRODUCED, Effect
 
 TEMPLATE = ROOT / "reports" / "page"
 

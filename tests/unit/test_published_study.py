@@ -16,9 +16,8 @@ from sample_page import page_data
 from iunet.artifacts import read_json
 from iunet.page.build import lean
 from iunet.results.runs_csv import read_records
-from iunet.study.__main__ import unfinished
+from iunet.study.__main__ import read_config, unfinished
 from iunet.study.archive import unpack
-from iunet.study.overlays import read_config
 from iunet.tables.catalog import TABLES
 from iunet.tables.make import OLDER, build_table
 
@@ -28,6 +27,8 @@ CHEAP = "runs/blood-transfusion/mlp_tab-shrink8/dense/seed0/evaluation.json"
 
 # These are of data sets, of latencies, or of the paper; all others are made of runs.
 NOT_OF_RUNS = ("table8", "table9", "expected_densities", "efficiency", "metric_problem")
+# Which code is older, and what the config has less than the paper, in the words of that time.
+REWORDED = (OLDER, "Less than in the paper")
 
 
 def test_tables_and_claims_are_those_of_the_rows():
@@ -35,8 +36,9 @@ def test_tables_and_claims_are_those_of_the_rows():
     bench = benchmark(merged("cpu-study"))
     for name in (table for table in TABLES if table not in NOT_OF_RUNS):
         shown = read_json(STUDY / "tables" / f"{name}.json")
-        shown["notes"] = [note for note in shown["notes"] if not note.startswith(OLDER)]
         made = build_table(bench, name, STUDY / "runs.csv").to_json()
+        for table in (shown, made):
+            table["notes"] = [note for note in table["notes"] if not note.startswith(REWORDED)]
         assert json.loads(json.dumps(made)) == shown, name
 
 

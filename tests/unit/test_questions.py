@@ -5,16 +5,28 @@ from __future__ import annotations
 import pytest
 from study_rows import frame, row, study
 
-from iunet.tables.questions import answers, compare, sample
+from iunet.study.frames import answers, differences, main_runs
+from iunet.tables.verdicts import effect
+
+
+def compare(runs, kind, ours, theirs):
+    return effect(differences(runs, kind, ours, theirs))
+
+
+def sample(runs, kind, method):
+    part = main_runs(runs, kind)
+    part = part[part["method"] == method]
+    column = "test_balanced_accuracy" if kind == "tabular" else "test_accuracy"
+    return {(row["dataset"], row["seed"]): row[column] for row in part.to_dict("records")}
 
 
 @pytest.mark.parametrize(
     ("gain", "answer"), [(3.0, "yes"), (0.5, "no"), (-2.0, "no, worse"), (0.0, "no")]
 )
 def test_the_answer_follows_the_smallest_effect(gain, answer):
-    first = answers(frame(study(gain)))[0]
-    assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tables"
-    assert first["effect"].mean == pytest.approx(gain) and first["verdict"] == answer
+    first = answers(frame(study(gain))).iloc[0]
+    assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tabular"
+    assert first["effect"].mean == pytest.approx(gain) and first["answer"] == answer
 
 
 def test_wide_spreads_leave_it_open():
@@ -22,13 +34,13 @@ def test_wide_spreads_leave_it_open():
     for entry in rows:
         if entry["method"] == "iunet":
             entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
-    assert answers(frame(rows))[0]["verdict"] == "open"
+    assert answers(frame(rows)).iloc[0]["answer"] == "open"
 
 
 def test_only_whole_data_sets_and_chosen_networks_count():
     rows = study(2.0)
     rows.append(row("a", "iunet", 0, 0.0, chosen=False, cut="ratio2"))
-    assert sample(frame(rows), "tabular", "iunet")["a"][0] == 72
+    assert sample(frame(rows), "tabular", "iunet")["a", 0] == 72
     unfinished = [r for r in rows if (r["dataset"], r["seed"]) != ("b", 2)]
     found = compare(frame(unfinished), "tabular", "iunet", "omp")
     assert "b" not in found.datasets and len(found.datasets) == 5
@@ -42,13 +54,15 @@ def test_an_answer_names_the_data_sets_that_it_hangs_on():
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    (answer,) = answers(frame(rows))
-    assert answer["verdict"] == "yes" and answer["depends_on"] == ["c"]
+    (answer,) = answers(frame(rows)).to_dict("records")
+    assert answer["answer"] == "yes" and answer["depends_on"] == ["c"]
 
 
 def test_a_failed_seed_takes_no_data_set_away():
     rows = [
-        r | {"failed": "diverged"} if (r["dataset"], r["seed"]) == ("b", 2) else r
+        r | {"failed": "diverged", "chosen": False, "test_balanced_accuracy": None}
+        if (r["dataset"], r["seed"]) == ("b", 2)
+        else r
         for r in study(2.0)
     ]
     found = compare(frame(rows), "tabular", "iunet", "omp")
@@ -59,7 +73,7 @@ def test_images_are_compared_at_one_ratio():
     vision = {"network": "mlp_vis", "chosen": False}
     rows = [row("cifar10", "iunet", 0, 50.0, ratio=8, **vision)]
     rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": True})))
-    assert sample(frame(rows), "vision", "iunet") == {"cifar10": {0: 50.0}}
+    assert sample(frame(rows), "vision", "iunet") == {("cifar10", 0): 50.0}
     assert sample(frame(rows), "tabular", "iunet") == {}
 
 
@@ -67,7 +81,7 @@ def test_supernets_shown_beside_their_cuts_are_not_their_methods():
     rows = [row("a", "iunet", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
     assert sample(frame(rows), "tabular", "iunet") == {}
     rows = [row("a", "iunet_no_prune", 0, 50.0, stage="supernet", ratio=1, chosen=None)]
-    assert sample(frame(rows), "tabular", "iunet_no_prune") == {"a": {0: 50.0}}
+    assert sample(frame(rows), "tabular", "iunet_no_prune") == {("a", 0): 50.0}
 
 
 def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
@@ -75,9 +89,8 @@ def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
     for changed in rows:
         if changed["dataset"] in "abc" and changed["method"] == "iunet":
             changed["processor"] = None if changed["dataset"] == "c" else "another"
-    assert answers(frame(rows))[0]["other_processors"] == ["a", "b"]
+    assert answers(frame(rows)).iloc[0]["other_processors"] == ["a", "b"]
     vision = [r | {"network": "mlp_vis", "processor": "one"} for r in rows]
     convolutions = [r | {"network": "cnn", "processor": "third"} for r in rows[:3]]
-    on_images = [a for a in answers(frame(rows + vision + convolutions)) if a["kind"] == "images"]
-    assert on_images[0]["other_processors"] == []
-    assert answers(frame(rows))[0]["other_processors"] == ["a", "b"]
+    found = answers(frame(rows + vision + convolutions))
+    assert found[found["kind"] == "vision"].iloc[0]["other_processors"] == []

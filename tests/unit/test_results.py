@@ -16,7 +16,7 @@ from iunet.results.collect import collect, read_runs_csv, records
 from iunet.results.request import Request, asked_runs, every_run, files, request_digest
 from iunet.results.runs_csv import write_runs_csv
 from iunet.results.selection import consistency, costs, of_methods, of_results, of_subnetworks
-from iunet.study.overlays import read_config
+from iunet.study.__main__ import read_config
 from iunet.tables.make import build_table
 
 ILO = "kappa0.25-ilo"

@@ -10,8 +10,9 @@ from conftest import ROOT
 from study_rows import frame, row, study
 
 from iunet.errors import UserError
-from iunet.study.overlays import read_config
-from iunet.study.picture import differences, draw
+from iunet.study.__main__ import main, read_config
+from iunet.study.frames import answers
+from iunet.study.picture import beside_iunet, draw
 from iunet.study.publish import MARKED, documents, fill
 from iunet.study.table7 import (
     cells_beside_paper,
@@ -22,8 +23,6 @@ from iunet.study.table7 import (
     tuned_table,
 )
 from iunet.study.tables import (
-    FRONT,
-    SWEEPS,
     differences_table,
     filled_tables,
     overlaps_table,
@@ -31,6 +30,7 @@ from iunet.study.tables import (
     questions_table,
     sweeps_tables,
 )
+from iunet.tables.comparisons import SWEEPS
 
 STUDY = ROOT / "reports" / "cpu-study"
 
@@ -49,9 +49,11 @@ def test_every_filled_table_is_what_the_rows_give(published):
     assert used == set(published)
 
 
-def test_every_number_of_the_findings_stands_in_a_filled_table(published):
+def test_every_number_of_the_findings_stands_in_a_table(published):
     """Differences and percentages of the hand-written words, which a new run may change."""
-    in_tables = set(numbers("\n".join(published.values())))
+    details = (STUDY / "details.md").read_text(encoding="utf-8")
+    by_hand = [line for line in details.splitlines() if line.startswith("|")]  # the real size
+    in_tables = set(numbers("\n".join([*published.values(), *by_hand])))
     for path in documents(STUDY, ROOT / "README.md")[:2]:
         words = MARKED.sub("", path.read_text(encoding="utf-8"))
         found = words[words.index("1. **On tables") : words.index("*Yes*: the interval")]
@@ -80,11 +82,11 @@ def test_the_front_page_says_narrowly_and_the_details_say_why():
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    head, _, line = questions_table(frame(rows), FRONT, notes=False).splitlines()
+    head, _, line = questions_table(answers(frame(rows)), notes=False).splitlines()
     assert head == "| question | 6 tables |"
     assert line.startswith("| Does IUNET beat OMP? | **narrowly yes**, +1.10 [")
     rows = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    details = questions_table(frame(rows), None, notes=True)
+    details = questions_table(answers(frame(rows)), notes=True)
     assert details.endswith("]; cut off: a, b, c, d, e, f; not without c |")
     assert "**yes**" in details
     lines = differences_table(frame(rows)).splitlines()
@@ -96,19 +98,20 @@ def test_only_tables_have_tuned_methods():
     rows = [r | {"network": n} for r in study(2.0) for n in ("mlp_tab", "mlp_vis")]
     tuned = {"stage": "tuned", "network": "mlp_c", "chosen": None}
     rows += [r | tuned | {"method": "mlp_c"} for r in study(0) if r["method"] == "omp"]
-    (line,) = (x for x in questions_table(frame(rows), FRONT, False).splitlines() if "MLP+C" in x)
+    (line,) = (x for x in questions_table(answers(frame(rows)), False).splitlines() if "MLP+C" in x)
     assert line.endswith("| – |") and "+2.0" in line
 
 
 def test_the_picture_has_every_method_beside_iunet(tmp_path):
     rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
-    found = differences(frame(rows), "tabular")
+    found = beside_iunet(frame(rows), "tabular")
     assert [entry["method"] for entry in found] == ["dense", "omp"]
     swept = [r | {"method": "iunet_kappa0.0625"} for r in rows if r["method"] == "omp"]
-    assert differences(frame(rows + swept), "tabular") == found
+    more = beside_iunet(frame(rows + swept), "tabular")
+    assert [entry["effect"] for entry in more] == [entry["effect"] for entry in found]
     assert found[1]["each"]["c"] == pytest.approx(-2)
     cut = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    assert [entry["cut_off"] for entry in differences(frame(cut), "tabular")] == [0, 6]
+    assert [entry["cut_off"] for entry in beside_iunet(frame(cut), "tabular")] == [0, 6]
     for name in ("one.png", "two.png"):
         draw(frame(rows), tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
@@ -122,7 +125,7 @@ def test_the_metric_that_is_nearer_to_the_paper():
     rows = [row("credit-g", "dense", 0, 60.0, **scores)]  # the paper: 70.0
     rows += [row("vehicle", method, 0, 81.1) for method in ("omp", "beta_lasso", "iunet")]
     cells = cells_beside_paper(frame(rows))
-    first = cells.iloc[0]
+    first = cells.loc["credit-g", "dense"]
     assert first["nearer"] == "swapped_balanced_accuracy" and not first["between"]
     assert first["nearest"] == "accuracy"
     assert table7_table(cells).splitlines()[2:] == [
@@ -202,3 +205,10 @@ def test_every_sweep_compares_rows_of_the_studys_config():
     in_parts = {m for part in config["experiments"].values() for m in part["methods"]}
     for _, _, methods in SWEEPS:
         assert "iunet" in methods and set(methods) <= in_parts
+
+
+def test_a_part_that_the_study_does_not_have_is_refused(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["study", "run", "six_table"])
+    with pytest.raises(UserError, match=r"no part 'six_table'.*six_tables, .*resnet, figure3"):
+        main()
+    assert capsys.readouterr().out == ""  # refused before anything is unpacked

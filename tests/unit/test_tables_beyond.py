@@ -14,12 +14,7 @@ from iunet.tables.context import Context
 from iunet.tables.document import VALUE
 from iunet.tables.efficiency import efficiency
 from iunet.tables.locality import CONVOLUTION
-from iunet.tables.metric_problem import (
-    attainable_cells,
-    majority_cells,
-    metric_problem,
-    split_facts,
-)
+from iunet.tables.metric_problem import metric_problem
 from iunet.tables.ranking import critical_difference, paper_ranking, ranking_table, smallest_p
 from iunet.tables.table2 import paper_scores, summary_of
 from iunet.tables.table7 import METHODS, table7
@@ -140,7 +135,8 @@ def test_ranking_table():
 
 def test_majority_cells_of_the_paper():
     """All that docs/method.md, section 9, names, found from the numbers."""
-    found = {(c["dataset"], c["value"], c["rows"], c["n"]) for c in majority_cells(split_facts())}
+    evidence = metric_problem()
+    found = {(c["dataset"], c["value"], c["rows"], c["n"]) for c in evidence["majority"]}
     assert found == {
         ("credit-g", 70.0, 140, 200),
         ("kc1", 84.597, 357, 422),
@@ -148,7 +144,6 @@ def test_majority_cells_of_the_paper():
         ("apsfailure", 98.191, 14925, 15200),
         ("click-prediction", 83.206, 66479, 79897),
     }
-    evidence = metric_problem()
     assert evidence["counts"]["mlp_tab"]["majority"] == 10
     assert evidence["counts"]["tuned"]["majority"] == 0
     assert {c["constant"] for c in evidence["majority"]} == {50.0}
@@ -156,7 +151,7 @@ def test_majority_cells_of_the_paper():
 
 
 def test_attainable_cells_of_the_paper():
-    cells = attainable_cells(split_facts())
+    cells = metric_problem()["attainable"]
     assert {c["dataset"] for c in cells} == {"mfeat-factors", "cnae-9", "segment"}
     for cell in cells:
         tuned = cell["method"] in ("xgb", "tabnet", "mlp_c")

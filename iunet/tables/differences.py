@@ -1,0 +1,272 @@
+"""From frames of runs to paired differences of methods, by data set and seed.
+
+`compared` pairs two methods in any frame of runs; the measures below it, by which some of the
+paper's claims are judged, are no plain difference of two scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp
+from typing import TYPE_CHECKING
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.labels import method_label
+from iunet.results.collect import Results
+from iunet.results.selection import (
+    consistency,
+    costs,
+    of_masks,
+    of_methods,
+    of_results,
+    of_subnetworks,
+    with_masks,
+)
+from iunet.runs.names import base_network
+from iunet.runs.scale import PAPER_TRIALS
+from iunet.tables.cells import in_order, select
+from iunet.tables.locality import first_layers
+from iunet.tables.metric_problem import metric_problem
+from iunet.tables.names import with_primary
+from iunet.tables.verdicts import (
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNDECIDED,
+    Effect,
+    effect,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAMILY = ["iunet", "dense", "omp", "beta_lasso"]  # of MLP_TAB
+
+
+@dataclass
+class Compared:
+    """Paired differences, positive in favour of "ours", and remarks on their runs."""
+
+    differences: pd.Series
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Finding:
+    """What the runs say of a claim."""
+
+    effect: Effect | None
+    verdict: str
+    remarks: list[str] = field(default_factory=list)
+
+
+def runs_of_table(results: Results, methods: list[list[str]], table: str) -> pd.DataFrame:
+    """The runs that a table shows, each with a score, an overlap, a consistency, …
+
+    `methods` are the (data set, network, method) of the table.
+    """
+    runs = of_methods(results.runs, methods)
+    if table == "table5":
+        return consistency(runs)
+    if table == "laziness":
+        return with_masks(of_masks(runs))
+    if table == "locality":
+        return first_layers(runs)
+    if table == "cost":
+        return costs(runs)
+    if table in ("figure2", "search_fixed_ratio"):  # compared at the same ratios, chosen or not
+        return with_primary(of_subnetworks(runs))
+    return with_primary(of_results(runs, "iunet" if table == "table4" else None))
+
+
+# ---- pairs
+
+
+def compared(
+    frame: pd.DataFrame, ours: str, theirs: str, column: str, on: tuple[str, ...] = ()
+) -> Compared:
+    """Two methods of a frame, ours − theirs."""
+    sides = [select(frame, method=method) for method in (ours, theirs)]
+    pairs = paired(*sides, column, on)
+    return Compared(pairs["ours"] - pairs["theirs"], remarks_on(sides))
+
+
+def paired(
+    ours: pd.DataFrame, theirs: pd.DataFrame, column: str, on: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    """The values of both sides by data set and seed, as means over what `on` names.
+
+    Only what both sides have counts: a network, cut or transform of one side alone does not. Nor
+    does one that has fewer seeds than others, or a data set with fewer than others: they are not
+    finished. A seed that failed is finished: its data set stays, with the others of its seeds.
+    """
+    import pandas as pd
+
+    key = ["dataset", "seed", *on]
+    sides = {"ours": ours, "theirs": theirs}
+    values = [
+        s[[*key, column]].dropna().set_axis([*key, name], axis=1) for name, s in sides.items()
+    ]
+    both = pd.merge(*values, on=key)
+    for group in (["dataset", *on], ["dataset", "seed"]):
+        size = both.groupby(group)["seed"].transform("size")
+        both = both[size == size.groupby(both["dataset"]).transform("max")]
+    ordered = both.sort_values(list(on)).groupby(["dataset", "seed"], sort=False)
+    pairs = ordered[["ours", "theirs"]].agg(lambda values: sum(values) / len(values))
+    failed = pd.concat(side[side["failed"].notna()] for side in sides.values())
+    ended = pd.concat([pairs.reset_index(), failed[failed["dataset"].isin(both["dataset"])]])
+    seeds = ended.groupby("dataset")["seed"].nunique()
+    return pairs.loc[[name for name in in_order(both["dataset"]) if seeds[name] == seeds.max()]]
+
+
+def remarks_on(parts: list[pd.DataFrame]) -> list[str]:
+    """Runs that are missing, failed or cut off, of either side."""
+    texts: dict[str, None] = {}
+    for part in parts:
+        for column in ("missing", "failed"):
+            for reason, rows in part.groupby(column) if len(part) else ():
+                texts[f"{', '.join(in_order(rows['dataset']))}: {reason}"] = None
+        if "disconnected" in part and (cut_off := int(part["disconnected"].eq(True).sum())):
+            name = method_label(part["method"].iloc[0])
+            texts[f"{cut_off} of {len(part)} masks of {name} are disconnected"] = None
+    return list(texts)
+
+
+# ---- measures that are no plain difference of scores
+
+
+def one_setting(frame: pd.DataFrame) -> Compared:
+    """At one ratio for all image sets; of a single set it would say nothing."""
+    found = compared(frame, "iunet", "omp", "test_accuracy", ("network", "cut"))
+    sets = found.differences.index.unique("dataset")
+    if len(sets) != 1:
+        return found
+    return Compared(
+        found.differences.iloc[:0], [f"needs several sets, and only {sets[0]} ran", *found.remarks]
+    )
+
+
+def near_the_cnn(frame: pd.DataFrame) -> Compared:
+    """IUNET's MLP − the CNN, which is no reference where the dense MLP is better."""
+    base = frame["network"].map(base_network)
+    iunet = select(frame[base == "mlp_vis"], method="iunet")
+    cnn, dense = (select(frame[base == name], method="dense") for name in ("cnn", "mlp_vis"))
+    pairs = paired(iunet, cnn, "test_accuracy")
+    remarks = remarks_on([iunet, cnn])
+    references = pairs["theirs"].groupby("dataset", sort=False).mean()
+    for dataset, reference in references.items():
+        score = select(dense, dataset=dataset)["test_accuracy"].mean()
+        if reference < score:
+            remarks.append(
+                f"no reference on {dataset}: the CNN is below the dense MLP "
+                f"({reference:.1f} and {score:.1f} %)"
+            )
+    return Compared(pairs["ours"] - pairs["theirs"], remarks)
+
+
+def best_of_family(frame: pd.DataFrame) -> Compared:
+    """The rank of IUNET's best rival less its own, among the methods of one family."""
+    scores = frame.pivot_table(
+        index=["dataset", "seed"], columns="method", values="test_balanced_accuracy"
+    ).reindex(columns=FAMILY)
+    family = [method for method in FAMILY if scores[method].notna().any()]
+    ranks = scores[family].dropna().round(3).rank(axis=1, ascending=False)
+    if "iunet" not in family or len(family) < 2 or ranks.empty:
+        some = ["no data set has every method"] if "iunet" in family and len(family) > 1 else []
+        return Compared(ranks.sum(axis=1).iloc[:0], some)
+    rival = ranks.groupby("dataset").mean().mean().drop("iunet").idxmin()
+    remarks = [f"best rival: {method_label(rival)}"]
+    if absent := [method_label(method) for method in FAMILY if method not in family]:
+        remarks.append(f"without {', '.join(absent)}")
+    parts = [select(frame, method=method) for method in family]
+    return Compared(ranks[rival] - ranks["iunet"], [*remarks, *remarks_on(parts)])
+
+
+def more_consistent(frame: pd.DataFrame) -> Compared:
+    found = compared(frame, "iunet", "supernet", "same", ("network", "transform"))
+    labels = select(frame, method="iunet")["distinct_labels"].dropna()
+    if constant := int((labels == 1).sum()):
+        part = f"{constant} of {len(labels)}"
+        found.remarks.append(f"in {part} cases the subnetwork predicts one label for all rows")
+    return found
+
+
+def more_local(frame: pd.DataFrame) -> Compared:
+    return _below_omp(frame, "distance of pixels")
+
+
+def more_selective(frame: pd.DataFrame) -> Compared:
+    return _below_omp(frame, "raw features")
+
+
+def _below_omp(frame: pd.DataFrame, measure: str) -> Compared:
+    """By how many percent IUNET's ratio to the shuffled mask is below OMP's, at the same ratios.
+
+    A dense mask is near chance whatever it is, so masks of different ratios do not compare.
+    """
+    own = select(frame, first_layer_measure=measure)
+    narrow = in_order(select(own, first_layer_wide_features=0)["dataset"])
+    own = own[~own["dataset"].isin(narrow)]
+    sides = [select(own, method=method) for method in ("omp", "iunet")]
+    pairs = paired(*sides, "first_layer_ratio", ("network", "cut"))
+    remarks = [f"without {', '.join(narrow)}: no feature of several columns"] * bool(narrow)
+    return Compared(100 * (1 - pairs["theirs"] / pairs["ours"]), [*remarks, *remarks_on(sides)])
+
+
+def cheaper(frame: pd.DataFrame) -> Finding | Compared:
+    """Seconds of the cheapest tuned method, tuning included, over IUNET's, set by set."""
+    import numpy as np
+
+    whole = frame["missing"].isna().groupby([frame["dataset"], frame["method"]]).transform("all")
+    totals = frame[whole].groupby(["dataset", "method"], sort=False)["seconds"].sum().unstack()
+    totals = totals.reindex(in_order(frame["dataset"]), columns=["iunet", *LEARNERS])
+    logs = np.log(totals[[*LEARNERS]].div(totals["iunet"], axis=0)).assign(seed=0)
+    logs = logs.set_index("seed", append=True)
+    means = {rival: effect(logs[rival].dropna()) for rival in LEARNERS}
+    means = {rival: found for rival, found in means.items() if found}
+    if not means:
+        return Compared(logs["xgb"].dropna())
+    cheapest = min(means, key=lambda rival: means[rival].mean)
+    found = means[cheapest]
+    each = ", ".join(f"{method_label(m)} {exp(e.mean):.2g}" for m, e in means.items())
+    remarks = [f"seconds over IUNET's, geometric mean of data sets: {each}"]
+    if without := sorted({*frame["dataset"]} - {*found.datasets}):
+        remarks.append(f"without {', '.join(without)}: not all times are there")
+    if found.low is None:
+        remarks.append("one data set: no interval")
+    judged = verdict(found, 0.0)
+    trials = select(frame, method=cheapest).groupby("dataset")["trials"].sum().min()
+    papers = PAPER_TRIALS[cheapest]
+    if judged == NOT_REPRODUCED and trials < papers:
+        judged = UNDECIDED
+        remarks.append(
+            f"{method_label(cheapest)} would cost more with the paper's {papers} trials; it had "
+            f"as few as {trials:.0f}"
+        )
+    low, high = (None if end is None else exp(end) for end in (found.low, found.high))
+    seeds = int(select(frame, method="iunet")["seed"].nunique())
+    return Finding(Effect(exp(found.mean), low, high, found.datasets, seeds), judged, remarks)
+
+
+def metric_of_table7() -> Finding:
+    """From the paper's own numbers: can they be balanced accuracies?"""
+    counts = metric_problem()["counts"]["mlp_tab"]
+    share = 100 * counts["attainable_as_mean"] / counts["equal_class_cells"]
+    possible = counts["majority"] == 0 and share == 100
+    remarks = [
+        f"{counts['majority']} of {counts['cells']} cells equal the test split's majority rate",
+        "from the paper's own numbers: no run, no interval",
+    ]
+    judged = REPRODUCED if possible else NOT_REPRODUCED
+    return Finding(Effect(share, None, None, [], 0), judged, remarks)
+
+
+MEASURES = {  # by claim
+    "near_cnn": near_the_cnn,
+    "best_family": best_of_family,
+    "consistent": more_consistent,
+    "local": more_local,
+    "selective": more_selective,
+    "one_setting": one_setting,
+    "cheaper": cheaper,
+}
