@@ -51,6 +51,30 @@ def _files(results: Path) -> Iterator[Path]:
                 yield path
 
 
+def read_archive(archive: Path) -> dict[Path, bytes]:
+    """The content of every file, by its path below the results."""
+    try:
+        with tarfile.open(archive, "r:xz") as tar:
+            entries = [tarfile.data_filter(entry, ".") for entry in tar if entry.isfile()]
+            return {Path(entry.name): tar.extractfile(entry).read() for entry in entries}
+    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        raise UserError(f"{archive} cannot be unpacked ({one_line(error)}).") from error
+
+
+def unpack(archive: Path, results: Path) -> int:
+    """Put the reports where they were, except those that are there already; their number."""
+    reports = read_archive(archive)
+    new = [path for path in reports if not (results / path).exists()]
+    now = time.time()  # none is later than another: else Snakemake would make some again
+    temporary = results / ".unpacked"
+    for path in new:
+        (results / path).parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(reports[path])
+        os.utime(temporary, (now, now))
+        temporary.replace(results / path)
+    return len(new)
+
+
 def published_view(archive: Path, results: Path) -> tuple[Path, int]:
     """A folder beside the results with what is to be published; how many reports were restored.
 
@@ -78,59 +102,17 @@ def restore_published(archive: Path, results: Path) -> int:
     its report, and that of its mask, would stand beside scores that are not theirs. They are
     restored wherever the evaluation is still the published one.
     """
-    try:
-        with tarfile.open(archive, "r:xz") as tar:
-            published = {
-                Path(entry.name): tar.extractfile(entry).read()
-                for entry in tar.getmembers()
-                if entry.isfile() and entry.name.startswith("runs/")
-            }
-    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
-        raise UserError(f"{archive} cannot be read ({one_line(error)}).") from error
+    reports = read_archive(archive)
+    published = {path: content for path, content in reports.items() if path.parts[0] == "runs"}
+    there = {path: (results / path).read_bytes() for path in published if (results / path).exists()}
     behind = {
         folder
-        for path, content in published.items()
-        if path.name == EVALUATION and _content(results / path) == content
+        for path, content in there.items()
+        if path.name == EVALUATION and content == published[path]
         for folder in (path.parent, path.parent.parent)  # of the mask, and of its supernet
     }
-    changed = [
-        path
-        for path, content in published.items()
-        if path.parent in behind and _content(results / path) not in (None, content)
-    ]
+    changed = [p for p, found in there.items() if p.parent in behind and found != published[p]]
     for path in changed:
         with atomic_path(results / path) as temporary:  # a new file: links to the old one keep it
             temporary.write_bytes(published[path])
     return len(changed)
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
-
-
-def unpack(archive: Path, results: Path) -> int:
-    """Put the reports where they were, except those that are there already; their number."""
-    beside = results / ".unpacked"
-    shutil.rmtree(beside, ignore_errors=True)
-    try:
-        with tarfile.open(archive, "r:xz") as tar:
-            members = [tarfile.data_filter(entry, str(results)) for entry in tar.getmembers()]
-            # Flat: thousands of folders that are removed again would take longer than the rest.
-            numbered = [entry.replace(name=str(i)) for i, entry in enumerate(members)]
-            tar.extractall(beside, numbered, filter="data")
-    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise UserError(f"{archive} cannot be unpacked ({one_line(error)}).") from error
-    # Later than the clone's scripts, and none later than another: else Snakemake would make them
-    # again. What an interrupted call left has the archive's time, and gets this one too.
-    now, new = time.time(), 0
-    for i, entry in enumerate(members):
-        place = results / entry.name
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            (beside / str(i)).replace(place)
-            new += 1
-        if int(place.stat().st_mtime) == 0:
-            os.utime(place, (now, now))
-    shutil.rmtree(beside)
-    return new
