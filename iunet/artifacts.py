@@ -127,34 +127,34 @@ def _dictionary(provenance: Any, key: str) -> dict[str, Any]:
 def read_provenance(path: AnyPath) -> Any:
     """What a JSON or safetensors file says of itself; None if it says nothing."""
     content = CONTENT[Path(path).suffix](path)
-    said = content.get(PROVENANCE) if isinstance(content, dict) else None
-    if isinstance(said, dict) and SEAL in said and said != _sealed(said):
+    record = content.get(PROVENANCE) if isinstance(content, dict) else None
+    if isinstance(record, dict) and SEAL in record and record != _sealed(record):
         raise UserError(f"{path} is damaged: what it says of itself was changed. {AGAIN}")
-    return said
+    return record
 
 
-def _sealed(said: dict[str, Any]) -> dict[str, Any]:
+def _sealed(record: dict[str, Any]) -> dict[str, Any]:
     """With a checksum of all that it says. Artifacts from before there was one have none."""
-    plain = {key: value for key, value in said.items() if key != SEAL}
+    plain = {key: value for key, value in record.items() if key != SEAL}
     return {**plain, SEAL: _json_digest(plain)}
 
 
 def _signed(path: AnyPath, content: dict[str, Any], **checksums: Any) -> dict[str, Any]:
     """The content of an artifact, with its provenance and checksums."""
-    said = {"file": Path(path).name, "content": _json_digest(content), **checksums, **_provenance}
-    return {**content, PROVENANCE: _sealed(said)}
+    record = {"file": Path(path).name, "content": _json_digest(content), **checksums, **_provenance}
+    return {**content, PROVENANCE: _sealed(record)}
 
 
 def _unsigned(path: AnyPath, content: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     """The content as it was given to `_signed`, if it is unchanged, and its provenance."""
-    said = content.pop(PROVENANCE, None)
+    record = content.pop(PROVENANCE, None)
     try:
-        fits = not isinstance(said, dict) or said.get("content") == _json_digest(content)
+        fits = not isinstance(record, dict) or record.get("content") == _json_digest(content)
     except RecursionError:  # nested as deep as no artifact is
         fits = False
     if not fits:
         raise UserError(f"{path} is damaged: its content does not fit its checksum. {AGAIN}")
-    return content, said
+    return content, record
 
 
 def _json_digest(content: dict[str, Any]) -> str:
@@ -238,10 +238,10 @@ def read_arrays_and_metadata(
     """The arrays, once they are found to be as they were written, and what `write_arrays` got."""
     with _opened(path) as (file, header):
         arrays = {name: file.get_tensor(name) for name in names or file.keys()}
-    metadata, said = _unsigned(path, header)
-    if said is None:  # not an artifact of the workflow
+    metadata, record = _unsigned(path, header)
+    if record is None:  # not an artifact of the workflow
         return arrays, metadata
-    checksums = _dictionary(said, "sha256")
+    checksums = _dictionary(record, "sha256")
     for name, array in arrays.items():
         if checksums.get(name) != _array_digest(array):
             raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
@@ -295,9 +295,10 @@ CONTENT = {".json": _load_json, ".safetensors": _header}  # files that carry pro
 
 def give_identity(path: AnyPath, identity: Identity) -> None:
     """Let an artifact say that it is this job's; content, checksums and versions stay."""
-    content, said = CONTENT[Path(path).suffix](path), read_provenance(path)
-    kept = {key: said[key] for key in ("file", "content", "sha256", "files", "code") if key in said}
-    content[PROVENANCE] = _sealed(kept | identity)
+    content, record = CONTENT[Path(path).suffix](path), read_provenance(path)
+    kept = ("file", "content", "sha256", "files", "code")
+    record = {key: record[key] for key in kept if key in record}
+    content[PROVENANCE] = _sealed(record | identity)
     if Path(path).suffix == ".json":
         _write_object(path, content)
     else:

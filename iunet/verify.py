@@ -59,18 +59,18 @@ def adopt(lineage: Lineage, folder: str | Path) -> int:
     """
     adopted = 0
     for path in artifacts_in(folder):
-        made, said = lineage.maker(path.as_posix()), read_provenance(path)
-        if made and said and said["id"] != made.id and _same_settings(said, made.identity):
+        made, found = lineage.maker(path.as_posix()), read_provenance(path)
+        if made and found and found["id"] != made.id and _same_settings(found, made.identity):
             give_identity(path, made.identity)
             adopted += 1
     return adopted
 
 
-def _same_settings(said: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def _same_settings(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Equal where both say something: an older version may name what is off, or not know it."""
-    if (said.get("rule"), said.get("wildcards")) != (wanted["rule"], wanted["wildcards"]):
+    if (found.get("rule"), found.get("wildcards")) != (wanted["rule"], wanted["wildcards"]):
         return False
-    then, now = flat(said["settings"]), flat(wanted["settings"])
+    then, now = flat(found["settings"]), flat(wanted["settings"])
     return all(now.get(key, value) == value for key, value in then.items())
 
 
