@@ -21,6 +21,19 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from planning import Plan, plan  # noqa: E402
 
+# Workers take whole files, in this order and then as they are collected: long ones first, so that
+# none is alone with one at the end; none that needs the shared run while the first file makes it.
+LONG_FIRST = (
+    *("test_cluster", "test_a_whole_run", "test_own_data", "test_extending"),
+    *("test_published_study", "test_planning", "test_study_documents", "test_training"),
+    *("test_provenance", "test_a_run_goes_on", "test_cocktail_train", "test_wheel"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: place for place, name in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
 
 @pytest.fixture(autouse=True)
 def denormal_numbers():

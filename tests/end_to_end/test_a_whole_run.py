@@ -1,6 +1,6 @@
 """A whole run of config/test.yaml, made once, and what it leaves behind.
 
-The run is made when the first test asks for it, so this file is the first one.
+The run is made when the first test asks for it, so this file is among the first (conftest.py).
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import read_csv
 from snakemake.exceptions import WorkflowError
@@ -83,16 +82,9 @@ def test_the_data_set_is_named_as_its_file(file, name):
         own_dataset(config | {"target": None}, taken=[])
 
 
-def test_own_files_through_the_workflow(workdir):
-    """A table and images become rows of the tables of data."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"age": rng.normal(size=60), "label": rng.choice(["a", "b"], 60)})
-    frame.to_csv(workdir.path / "customers.csv", index=False)
-    target = "results/own/tables/table9.csv"
-    workdir.run("--config", "own=customers.csv", "target=label", target)
-    row = read_csv(workdir.path / target)["customers"]
-    assert (row["n_rows"], row["n_features"], row["source"]) == ("60", "2", "file")
-    images = rng.integers(0, 255, (30, 8, 8, 3), np.uint8)
+def test_own_images_through_the_workflow(workdir):
+    """They become a row of the table of image sets (tests/end_to_end/test_own_data.py: a table)."""
+    images = np.random.default_rng(0).integers(0, 255, (30, 8, 8, 3), np.uint8)
     arrays = {"x_train": images, "x_test": images, "y_train": np.arange(30) % 3}
     arrays["y_test"] = arrays["y_train"]
     np.savez(workdir.path / "shapes.npz", **arrays, class_names=["a", "b", "c"])

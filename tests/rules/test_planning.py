@@ -322,12 +322,10 @@ def test_the_cost_is_counted_for_the_jobs_of_the_plan(folder):
         assert counted.total() <= 190  # what the demo's three minutes allow
 
 
-@pytest.mark.parametrize(
-    ("target", "more"),
-    [("download_all", ()), (SUPERNET, SLURM_PROFILE)],
-    ids=["download", "for a cluster"],
-)
-def test_a_login_node_without_a_gpu_downloads_and_plans(workdir, target, more):
+def test_a_login_node_without_a_gpu_downloads_and_plans(workdir):
     workdir.overlay("cuda.yaml", {"device": "cuda"})
-    result = workdir.snakemake(target, "-n", "--cores", "2", *more, *TEST_CONFIG, "cuda.yaml")
+    targets = ("download_all", SUPERNET)
+    result = workdir.snakemake(
+        *targets, "-n", "--cores", "2", *SLURM_PROFILE, *TEST_CONFIG, "cuda.yaml"
+    )
     assert result.returncode == 0, result.stderr
