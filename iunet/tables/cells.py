@@ -1,4 +1,4 @@
-"""From the rows of a frame to the rows and cells of a table: means over seeds, what is missing."""
+"""From the rows of a frame to a table: a row for each group, means over seeds, what is missing."""
 
 from __future__ import annotations
 
@@ -18,51 +18,50 @@ NOT_ASKED = "not in this run"
 LABELS = {"dataset": dataset_label, "network": network_label, "method": method_label}
 
 
-def table_rows(frame: pd.DataFrame, columns: tuple[str, ...], context: Context) -> dict[tuple, Row]:
-    """A row of the table for all rows of the frame that share these columns, by their values."""
-    rows = {}
-    for key in in_order(zip(*(frame[column] for column in columns), strict=True)):
-        named = dict(zip(columns, key, strict=True))
-        labels = [LABELS.get(column, str)(value) for column, value in named.items()]
-        rows[key] = Row("/".join(map(str, key)), labels, context.row_notes(named.get("dataset")))
-    return rows
-
-
 def grouped_table(
     frame: pd.DataFrame,
-    rows: tuple[str, ...],
+    rows: Iterable[str],
     columns: dict[str, str],
-    cells: Callable[[pd.DataFrame], dict[str, Cell]],
+    cells: Callable[[tuple, pd.DataFrame], dict[str, Cell]],
     context: Context,
     caption: str,
-    note: str,
+    notes: Iterable[str] = (),
+    **form: Any,
 ) -> TableDocument:
-    """A row for all runs that share the columns `rows`; `cells` makes its cells from them."""
-    heads = table_rows(frame, rows, context)
-    parts = grouped(frame, rows)
+    """A row for all rows of the frame that share the columns `rows`.
+
+    `cells` makes the cells of a row from the values of these columns and its part of the frame;
+    `columns` are the labels of the table's columns, `form` other fields of the document.
+    """
+    heads, found = [], {}
+    for key, part in frame.groupby(list(rows), sort=False):
+        named = dict(zip(rows, key, strict=True))
+        labels = [LABELS.get(column, str)(value) for column, value in named.items()]
+        head = Row("/".join(map(str, key)), labels, context.row_notes(named.get("dataset")))
+        heads.append(head)
+        found[head.key] = cells(key, part)
     return TableDocument(
         caption=caption,
         row_header=[word.capitalize() for word in rows],
-        rows=list(heads.values()),
+        rows=heads,
         columns=[Column(key, label) for key, label in columns.items()],
-        cells={head.key: cells(parts[key]) for key, head in heads.items()},
-        notes=[note],
-        best_along="none",
+        cells=found,
+        notes=list(notes),
+        **{"best_along": "none"} | form,
     )
 
 
-def grouped(frame: pd.DataFrame, columns: Iterable[str]) -> dict[tuple, pd.DataFrame]:
-    """The parts of a frame by the values of some columns, in order of appearance."""
-    return dict(iter(frame.groupby(list(columns), sort=False)))
-
-
-def cell_of(rows: pd.DataFrame | None, columns: dict[str, str]) -> Cell:
+def cell_of(rows: pd.DataFrame, columns: dict[str, str]) -> Cell:
     """The cell of one network, method and data set; `columns` names the frame's, by metric."""
-    if rows is None or rows.empty:
+    if rows.empty:
         return Cell(missing=NOT_ASKED)
     values = {metric: summarise(rows[column]) for metric, column in columns.items()}
     cell = Cell(values={metric: value for metric, value in values.items() if value})
-    cell.notes += problem_notes(cell, rows)
+    problems = problems_of(rows)
+    if problems and not cell.values:
+        cell.missing = "; ".join(problems)
+    else:
+        cell.notes += problem_notes(rows)
     cell.notes += cut_off_notes(rows)
     return cell
 
@@ -89,19 +88,14 @@ def text_cell(text: str | None, mean: float | None = None, n: int | None = None)
     return Cell(values={VALUE: Value(mean, n=n, text=text)})
 
 
-def problem_notes(cell: Cell, rows: pd.DataFrame) -> list[str]:
-    """Why seeds have no value; if none has one, that is why the cell is missing."""
-    problems = problems_of(rows)
-    if len(problems) and not cell.values:
-        cell.missing = "; ".join(problems)
-        return []
-    return [f"{reason} ({n} of {len(rows)} seeds)" for reason, n in problems.items()]
-
-
 def problems_of(rows: pd.DataFrame) -> Counter[str]:
     """Reasons for which seeds have no value, with their number."""
     reasons = rows["missing"].where(rows["missing"].notna(), rows["failed"])
     return Counter(reasons.dropna())
+
+
+def problem_notes(rows: pd.DataFrame) -> list[str]:
+    return [f"{reason} ({n} of {len(rows)} seeds)" for reason, n in problems_of(rows).items()]
 
 
 def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:

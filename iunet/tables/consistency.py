@@ -5,24 +5,20 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from iunet.labels import dataset_label, network_label
 from iunet.paper import paper_table
 from iunet.results.reports import TRANSFORMS
-from iunet.tables.cells import cell_of, grouped, in_order, select
+from iunet.tables.cells import cell_of, grouped_table, in_order, select
 from iunet.tables.context import Context
 from iunet.tables.document import (
     VALUE,
     Cell,
-    Column,
     PaperValue,
-    Row,
     TableDocument,
     Value,
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import is_tabular
-from iunet.tables.scores import SPREAD_NOTE
+from iunet.tables.scores import SPREAD_NOTE, is_tabular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,28 +55,36 @@ NOTE = (
 
 def consistency_table(number: int, frame: pd.DataFrame, context: Context) -> TableDocument:
     """From the rows of `iunet.results.selection.consistency`."""
-    rows, cells = [], {}
-    for network in in_order(frame["network"]):
-        of_network = select(frame, network=network)
-        for dataset, part in grouped(of_network, ["dataset"]).items():
-            for transform in transforms_of(part, network):
-                key = f"{network}/{dataset[0]}/{transform}"
-                labels = [network_label(network), dataset_label(dataset[0]), transform]
-                rows.append(Row(key, labels, context.row_notes(dataset[0])))
-                cells[key] = _cells(number, part, network, dataset[0], transform)
-    columns = [Column(key, label, VALUE, key in TRAINED) for key, label in NETWORKS.items()]
-    columns += [Column(key + LABELS, f"Labels: {label}") for key, label in NETWORKS.items()]
-    best = SPREAD_NOTE + " The untrained networks and the trained ones have a best each."
-    table = TableDocument(
-        caption=CAPTION,
-        row_header=["Network", "Dataset", "Transform"],
-        rows=rows,
-        columns=columns,
+    import pandas as pd
+
+    published = paper_consistency(number)
+    parts = [frame[:0]]
+    for (network, _), part in frame.groupby(["network", "dataset"], sort=False):
+        transforms = in_order(part["transform"].dropna())
+        default = [t for t in TRANSFORMS if (t == "feat") == is_tabular(network)]
+        for transform in transforms or default:  # what has none is missing under each
+            own = part[(part["transform"] == transform) | part["transform"].isna()]
+            parts.append(own.assign(transform=transform))
+
+    def cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
+        return _cells(part, {name: published.get((*key, of)) for name, of in PAPERS.items()})
+
+    columns = NETWORKS | {key + LABELS: f"Labels: {label}" for key, label in NETWORKS.items()}
+    table = grouped_table(
+        pd.concat(parts),
+        ("network", "dataset", "transform"),
+        columns,
+        cells,
+        context,
+        CAPTION,
+        [SPREAD_NOTE + " The untrained networks and the trained ones have a best each.", NOTE],
         metrics=list(METRICS),
-        cells=cells,
         metric_labels=METRICS,
-        notes=[best, NOTE, *_resemblance(cells)],
+        best_along="row",
     )
+    for column in table.columns[: len(NETWORKS)]:
+        column.paper_metric, column.repeats = VALUE, column.key in TRAINED
+    table.notes += _resemblance(table.cells)
     mark_best(table, list(UNTRAINED))
     mark_best(table, list(TRAINED))
     return table
@@ -103,27 +107,16 @@ def _resemblance(cells: dict[str, dict[str, Cell]]) -> list[str]:
     ]
 
 
-def transforms_of(frame: pd.DataFrame, network: str) -> list[str]:
-    """The transforms of the reports; if there is none, those that the network's data have."""
-    found = in_order(frame["transform"].dropna())
-    default = [t for t in TRANSFORMS if (t == "feat") == is_tabular(network)]
-    return found or default
-
-
-def _cells(
-    number: int, frame: pd.DataFrame, network: str, dataset: str, transform: str
-) -> dict[str, Cell]:
-    cells = {}
-    for name in NETWORKS:
-        rows = select(frame, method=name)
-        rows = rows[(rows["transform"] == transform) | rows["transform"].isna()]
-        cell = cell_of(rows, {VALUE: "same", KAPPA: "kappa"})
-        if VALUE in cell.values:
-            cell.values.setdefault(KAPPA, Value(text=CONSTANT))
-        paper = paper_consistency(number, network, dataset, transform, PAPERS[name])
-        compare_with_paper(cell, paper)
-        cells[name], cells[name + LABELS] = cell, _labels(rows)
-    return {key: cells[key] for key in sorted(cells, key=lambda key: LABELS in key)}
+def _cells(part: pd.DataFrame, papers: dict[str, PaperValue | None]) -> dict[str, Cell]:
+    cells, labels = {}, {}
+    for name, paper in papers.items():
+        rows = select(part, method=name)
+        cells[name] = cell_of(rows, {VALUE: "same", KAPPA: KAPPA})
+        labels[name + LABELS] = _labels(rows)
+        if VALUE in cells[name].values:
+            cells[name].values.setdefault(KAPPA, Value(text=CONSTANT))
+        compare_with_paper(cells[name], paper)
+    return cells | labels
 
 
 def _labels(rows: pd.DataFrame) -> Cell:
@@ -137,11 +130,12 @@ def _labels(rows: pd.DataFrame) -> Cell:
     return cell
 
 
-def paper_consistency(
-    number: int, network: str, dataset: str, transform: str, method: str
-) -> PaperValue | None:
-    for row in paper_table(number):
-        if (row["network"], row["dataset"], row["transform"]) == (network, dataset, transform):
-            mean, std = row[f"{method}_mean"], row[f"{method}_std"]
-            return PaperValue(float(mean), float(std), VALUE)
-    return None
+def paper_consistency(number: int) -> dict[tuple, PaperValue]:
+    """By network, data set, transform and the paper's column."""
+    return {
+        (row["network"], row["dataset"], row["transform"], of): PaperValue(
+            float(row[f"{of}_mean"]), float(row[f"{of}_std"]), VALUE
+        )
+        for row in paper_table(number)
+        for of in ("supernet", "iunet")
+    }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import method_label, method_order, network_label
+from iunet.labels import method_order
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import costs
 from iunet.runs.entries import Benchmark
-from iunet.tables.cells import grouped, in_order, text_cell
+from iunet.tables.cells import grouped_table, in_order, text_cell
 from iunet.tables.context import Context
-from iunet.tables.document import Cell, Column, Row, TableDocument
+from iunet.tables.document import Cell, TableDocument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,10 @@ COLUMNS = {
     "tuning_per_dataset": "Tuning per data set (s)",
     "total": "Total (s)",
 }
+CAPTION = (
+    "Wall-clock seconds by method, on the machine that ran them, with all candidates that a method "
+    "chose among; a supernet that several methods share counts for each of them."
+)
 
 
 def request(bench: Benchmark) -> Request:
@@ -34,26 +38,15 @@ def request(bench: Benchmark) -> Request:
 def build(results: Results, context: Context) -> TableDocument:
     """Seconds and trials by network and method."""
     frame = costs(results.runs)
-    methods = method_order(frame["method"])
-    parts = grouped(frame, ["network", "method"])
-    rows, cells = [], {}
-    for network, method in sorted(parts, key=lambda pair: (pair[0], methods.index(pair[1]))):
-        key = f"{network}/{method}"
-        rows.append(Row(key, [network_label(network), method_label(method)]))
-        cells[key] = _cells(parts[network, method])
-    return TableDocument(
-        caption="Wall-clock seconds by method, on the machine that ran them, with all candidates "
-        "that a method chose among; a supernet that several methods share counts for each of them.",
-        row_header=["Network", "Method"],
-        rows=rows,
-        columns=[Column(key, label) for key, label in COLUMNS.items()],
-        cells=cells,
-        decimals=1,
-        best_along="none",
+    place = {method: i for i, method in enumerate(method_order(frame["method"]))}
+    frame = frame.assign(place=frame["method"].map(place))
+    frame = frame.sort_values(["network", "place"], kind="stable")
+    return grouped_table(
+        frame, ("network", "method"), COLUMNS, _cells, context, CAPTION, decimals=1
     )
 
 
-def _cells(part: pd.DataFrame) -> dict[str, Cell]:
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
     done = part[part["missing"].isna()]
     if done.empty:
         reason = "; ".join(in_order(part["missing"]))

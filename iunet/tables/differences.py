@@ -27,7 +27,7 @@ from iunet.runs.scale import PAPER_TRIALS
 from iunet.tables.cells import in_order, select
 from iunet.tables.locality import first_layers
 from iunet.tables.metric_problem import metric_problem
-from iunet.tables.names import with_primary
+from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import (
     NOT_REPRODUCED,
     REPRODUCED,

@@ -14,7 +14,7 @@ from iunet.runs.entries import Benchmark
 from iunet.tables.cells import cell_of, grouped_table
 from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
-from iunet.tables.names import with_primary
+from iunet.tables.scores import with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,15 +76,14 @@ def efficiency(results: Results, measured: list[dict[str, Any]], context: Contex
     Each of `measured` has dataset, network, method, and what `measure_latency` and the files' sizes
     give, under the keys of `MEASURED` (those that are absent show as not measured).
     """
-    runs = with_primary(of_results(results.runs))
     by_run = _by_run(measured)
     names = {"score": "Test score (%)", **COUNTS, **MEASURED}
 
-    def cells(part: pd.DataFrame) -> dict[str, Cell]:
-        run = tuple(part.iloc[0][list(ROWS)])
+    def cells(run: tuple, part: pd.DataFrame) -> dict[str, Cell]:
         return _cells(part, by_run.get(run, {}))
 
-    return grouped_table(runs, ROWS, names, cells, context, CAPTION, NOTE)
+    runs = with_primary(of_results(results.runs))
+    return grouped_table(runs, ROWS, names, cells, context, CAPTION, [NOTE])
 
 
 def _by_run(measured: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:

@@ -10,7 +10,7 @@ from iunet.results.request import Request
 from iunet.results.selection import of_masks, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
-from iunet.tables.cells import grouped_table, number_cell, problems_of, text_cell
+from iunet.tables.cells import grouped_table, number_cell, problem_notes, problems_of, text_cell
 from iunet.tables.context import Context
 from iunet.tables.document import Cell, TableDocument
 
@@ -54,14 +54,13 @@ def build(results: Results, context: Context) -> TableDocument:
     """One row per data set, network, method and cut; of β-LASSO, what was chosen."""
     masks = with_masks(of_masks(results.runs))
     masks = masks.assign(cut=masks["cut"].fillna("chosen"))
-    return grouped_table(masks, ROWS, COLUMNS, _cells, context, CAPTION, NOTE)
+    return grouped_table(masks, ROWS, COLUMNS, _cells, context, CAPTION, [NOTE])
 
 
-def _cells(part: pd.DataFrame) -> dict[str, Cell]:
-    problems = problems_of(part)
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
     found = part[part["missing"].isna() & part["failed"].isna()]
     if found.empty:
-        return {column: Cell(missing="; ".join(problems)) for column in COLUMNS}
+        return {column: Cell(missing="; ".join(problems_of(part))) for column in COLUMNS}
     densities = [*found["layer_density"]]
     lowest = [min(range(len(d)), key=d.__getitem__) for d in densities]
     units = [sum(int(s.partition("x")[0]) for s in shapes) for shapes in found["layer_shape"]]
@@ -78,5 +77,5 @@ def _cells(part: pd.DataFrame) -> dict[str, Cell]:
         "dead_units": number_cell(100 * share for share in dead),
         "disconnected": text_cell(f"{cut_off} of {n}", float(cut_off), n),
     }
-    cells["overlap"].notes += [f"{t} ({k} of {len(part)} seeds)" for t, k in problems.items()]
+    cells["overlap"].notes += problem_notes(part)
     return cells

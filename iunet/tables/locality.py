@@ -12,6 +12,7 @@ from iunet.tables.cells import (
     cut_off_notes,
     grouped_table,
     number_cell,
+    problem_notes,
     problems_of,
     text_cell,
 )
@@ -61,20 +62,18 @@ def first_layers(runs: pd.DataFrame) -> pd.DataFrame:
 def build(results: Results, context: Context) -> TableDocument:
     """One row per data set, network, method and cut."""
     runs = first_layers(results.runs)
-    return grouped_table(runs, ROWS, COLUMNS, _cells, context, CAPTION, NOTE)
+    return grouped_table(runs, ROWS, COLUMNS, _cells, context, CAPTION, [NOTE])
 
 
-def _cells(part: pd.DataFrame) -> dict[str, Cell]:
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
     found = part[part["first_layer_measure"].notna()]
-    problems = problems_of(part)
     if found.empty:
-        return {column: Cell(missing="; ".join(problems)) for column in COLUMNS}
+        return {column: Cell(missing="; ".join(problems_of(part))) for column in COLUMNS}
     cells = {"measure": text_cell(", ".join(dict.fromkeys(found["first_layer_measure"])))}
     for key in ("value", "shuffled", "ratio"):
         cells[key] = number_cell(found[f"first_layer_{key}"])
     cells["left_out"] = number_cell(
         100 * found["first_layer_left_out"] / found["first_layer_units"]
     )
-    cells["value"].notes += [f"{t} ({n} of {len(part)} seeds)" for t, n in problems.items()]
-    cells["value"].notes += cut_off_notes(part)
+    cells["value"].notes += problem_notes(part) + cut_off_notes(part)
     return cells

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from iunet.labels import SCORES, method_label, method_order
+from iunet.baselines.catalog import LEARNERS
+from iunet.labels import METRIC_LABELS, SCORES, method_label, method_order
+from iunet.networks.catalog import network_entry
 from iunet.paper import paper_table
-from iunet.runs.names import SURVIVORS
-from iunet.tables.cells import cell_of, grouped, in_order, table_rows
+from iunet.runs.names import SURVIVORS, base_network
+from iunet.tables.cells import cell_of, grouped_table
 from iunet.tables.context import Context
-from iunet.tables.document import Column, PaperValue, TableDocument, compare_with_paper, mark_best
-from iunet.tables.names import metric_labels, with_primary
+from iunet.tables.document import Cell, PaperValue, TableDocument, compare_with_paper, mark_best
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ SWAPPED_NOTE = (
 )
 PRIMARY = ["primary", *SCORES]
 
-Published = dict[tuple[str, ...], tuple[float, float | None]]  # (mean, std) by row and column
+Published = dict[tuple[str, ...], PaperValue]  # by the keys of row and column
 
 
 def score_table(
@@ -40,76 +41,94 @@ def score_table(
     context: Context,
     caption: str,
     metrics: list[str],
+    labels: dict[str, str],
     rows: tuple[str, ...] = ("network", "dataset"),
     column: str = "method",
-    columns: Iterable[str] = (),
-    label: Callable[[str], str] = method_label,
     paper: Published | None = None,
-    metric_of: Callable[[dict[str, str]], str] | None = None,
-    column_metric: Callable[[str], str] | None = None,
+    column_metric: Callable[[str], str | None] = lambda name: None,
     notes: Iterable[str] = (),
     default_metric: str = "",
 ) -> TableDocument:
     """Mean test scores of `runs` (one row per seed); the first metric is shown first, or another.
 
-    `columns` come first, then what else the runs have. `metric_of` says, for the keys of a row and
-    column, with which of our metrics the paper's value is compared; `column_metric` says it of a
-    whole column, where it does not depend on the row.
+    The columns of `labels` come first, then what else the runs have. `column_metric` says with
+    which of our metrics a column of the paper is compared, where it does not depend on the row.
     """
+    labels = {name: method_label(name) for name in [*labels, *runs[column]]} | labels
+
+    def cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
+        found = {}
+        for name in labels:
+            own = part[part[column] == name]
+            found[name] = cell_of(own, {metric: f"test_{metric}" for metric in metrics})
+            found[name].notes += density_note(own)
+            compare_with_paper(found[name], (paper or {}).get((*key, name)))
+        return found
+
+    form = {"metrics": metrics, "default_metric": default_metric, "best_along": "row"}
+    form["metric_labels"] = metric_labels(metrics)
+    notes = [SPREAD_NOTE, *notes]
     runs = with_primary(runs)
-    names = in_order([*columns, *runs[column]])
-    parts = grouped(runs, [*rows, column])
-    heads = table_rows(runs, rows, context)
-    cells: dict[str, dict] = {}
-    for key, head in heads.items():
-        cells[head.key] = {}
-        for name in names:
-            part = parts.get((*key, name))
-            cell = cell_of(part, {metric: f"test_{metric}" for metric in metrics})
-            cell.notes += [] if part is None else density_note(part)
-            if found := (paper or {}).get((*key, name)):
-                keys = dict(zip((*rows, column), (*key, name), strict=True))
-                compare_with_paper(cell, PaperValue(*found, metric_of(keys)))
-            cells[head.key][name] = cell
-    table = TableDocument(
-        caption=caption,
-        row_header=[word.capitalize() for word in rows],
-        rows=list(heads.values()),
-        columns=[
-            Column(name, label(name), column_metric(name) if column_metric else None)
-            for name in names
-        ],
-        metrics=metrics,
-        default_metric=default_metric,
-        cells=cells,
-        metric_labels=metric_labels(metrics),
-        notes=[SPREAD_NOTE, *notes],
-    )
+    table = grouped_table(runs, rows, labels, cells, context, caption, notes, **form)
+    for entry in table.columns:
+        entry.paper_metric = column_metric(entry.key)
     mark_best(table)
     return table
+
+
+def method_labels(*methods: str) -> dict[str, str]:
+    """The columns of some methods, in the one order that these have everywhere."""
+    return {method: method_label(method) for method in method_order(methods)}
 
 
 def primary_table(
     runs: pd.DataFrame, context: Context, caption: str, notes: Iterable[str] = ()
 ) -> TableDocument:
-    """Networks and data sets by methods, in the one order that these have everywhere."""
-    methods = method_order(runs["method"])
-    return score_table(runs, context, caption, PRIMARY, columns=methods, notes=notes)
+    """Networks and data sets by methods, in the metric that counts for each."""
+    return score_table(runs, context, caption, PRIMARY, method_labels(*runs["method"]), notes=notes)
 
 
 def density_note(rows: pd.DataFrame) -> list[str]:
     """How much β-LASSO keeps, whose density is found and not given."""
-    survived = rows[[str(cut).startswith(SURVIVORS) for cut in rows["cut"]]]
+    survived = rows[rows["cut"].map(lambda cut: str(cut).startswith(SURVIVORS)).astype(bool)]
     shares = (survived["kept_encoder_weights"] / survived["encoder_weights"]).dropna()
     return [] if shares.empty else [f"keeps {100 * shares.mean():.2g} % of the encoder's weights"]
 
 
 def paper_cells(number: int, *keys: str) -> Published:
-    """(mean, std) of a table of the paper in long form, by the named columns."""
-    return {
-        tuple(row[key] for key in keys): (
-            float(row["mean"]),
-            float(row["std"]) if row.get("std") else None,
-        )
-        for row in paper_table(number)
-    }
+    """The values of a table of the paper in long form, by the named columns."""
+    found = {}
+    for row in paper_table(number):
+        metric = paper_metric(row.get("method", ""), row.get("network", "mlp_vis"))
+        std = float(row["std"]) if row.get("std") else None
+        found[tuple(row[key] for key in keys)] = PaperValue(float(row["mean"]), std, metric)
+    return found
+
+
+# ---- metrics
+
+
+def is_tabular(network: str) -> bool:
+    """Whether a network, or a tuned learner in its place, is for tables."""
+    return network in LEARNERS or network_entry(base_network(network)).kind == "tabular"
+
+
+def with_primary(runs: pd.DataFrame) -> pd.DataFrame:
+    """With the metric that counts: accuracy of images, balanced accuracy of tables."""
+    tabular = runs["network"].map(is_tabular).astype(bool)
+    columns = {}
+    for part in ("valid", "test"):
+        balanced, plain = runs[f"{part}_balanced_accuracy"], runs[f"{part}_accuracy"]
+        columns[f"{part}_primary"] = balanced.where(tabular, plain)
+    return runs.assign(**columns)
+
+
+def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
+    return {metric: METRIC_LABELS[metric] for metric in metrics if metric in METRIC_LABELS}
+
+
+def paper_metric(method: str, network: str) -> str:
+    """Which of our metrics a method's column of the paper is compared with."""
+    if not is_tabular(network):
+        return "accuracy"
+    return "balanced_accuracy" if method in LEARNERS else "swapped_balanced_accuracy"

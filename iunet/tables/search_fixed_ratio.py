@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from iunet.labels import method_label, network_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_results, of_subnetworks
-from iunet.tables.cells import cut_off_notes, in_order, problems_of, select, summarise, text_cell
+from iunet.tables.cells import cut_off_notes, in_order, problems_of, select, text_cell
 from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
@@ -102,15 +102,10 @@ def _problems(runs: pd.DataFrame) -> str:
 
 def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
     """Mean test accuracy: data sets by methods."""
-    import pandas as pd
-
-    datasets = in_order(frame["dataset"])
-    content = {}
-    for method in methods:
-        parts = [select(frame, dataset=d, method=method)["test_accuracy"] for d in datasets]
-        means = [summarise(part) for part in parts]
-        content[method] = [mean.mean if mean else None for mean in means]
-    return pd.DataFrame(content, index=datasets, dtype=float)
+    means = frame.groupby(["dataset", "method"], sort=False)["test_accuracy"].agg(
+        lambda s: s.mean()
+    )
+    return means.unstack().reindex(index=in_order(frame["dataset"]), columns=methods)
 
 
 def _ranking_cells(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iunet.labels import dataset_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_subnetworks
-from iunet.tables.cells import cell_of, grouped, in_order
+from iunet.tables.cells import cell_of, in_order, select
 from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Column, Row, TableDocument, mark_best
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
@@ -17,7 +17,6 @@ PAPER_POINT = "r = 8, κ = 0.25"
 
 def build(results: Results, context: Context) -> TableDocument:
     runs = of_subnetworks(results.runs)
-    parts = grouped(runs, ["ratio", "kappa", "dataset"])
     datasets = in_order(runs["dataset"])
     points = [
         (ratio, kappa)
@@ -28,8 +27,9 @@ def build(results: Results, context: Context) -> TableDocument:
     for ratio, kappa in points:
         key = f"ratio{ratio:g}-kappa{kappa:g}"
         rows.append(Row(key, [f"{ratio:g}", f"{kappa:g}"]))
+        part = select(runs, ratio=ratio, kappa=kappa)
         cells[key] = {
-            d: cell_of(parts.get((ratio, kappa, d)), {VALUE: "valid_balanced_accuracy"})
+            d: cell_of(select(part, dataset=d), {VALUE: "valid_balanced_accuracy"})
             for d in datasets
         }
         cells[key][AVERAGE] = average(list(cells[key].values()))

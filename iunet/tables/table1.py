@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from iunet.labels import method_order
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
-from iunet.tables.scores import paper_cells, score_table
+from iunet.tables.scores import method_labels, paper_cells, score_table
 
 TITLE = "Table 1: pruning methods on image data sets"
 KIND = "vision"
-METHODS = method_order(["dense", "omp", "beta_lasso", "iunet"])
 
 
 def build(results: Results, context: Context) -> TableDocument:
@@ -20,8 +18,7 @@ def build(results: Results, context: Context) -> TableDocument:
         context,
         "Test accuracy (%) of pruning methods on image data sets; Dense is the network itself.",
         ["accuracy", "balanced_accuracy"],
-        columns=METHODS,
+        method_labels("dense", "omp", "beta_lasso", "iunet"),
         paper=paper_cells(1, "network", "dataset", "method"),
-        metric_of=lambda keys: "accuracy",
         column_metric=lambda method: "accuracy",
     )

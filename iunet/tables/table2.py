@@ -19,7 +19,7 @@ from iunet.tables.document import (
     compare_with_paper,
     mark_best,
 )
-from iunet.tables.names import metric_labels
+from iunet.tables.scores import metric_labels
 from iunet.tables.table7 import METHODS, paper_table7, table7
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def paper_scores() -> pd.DataFrame:
     """The paper's table 7: data sets by methods."""
     import pandas as pd
 
-    series = pd.Series({key: mean for key, (mean, _) in paper_table7().items()})
+    series = pd.Series({key: value.mean for key, value in paper_table7().items()})
     return series.unstack()[METHODS]
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from iunet.labels import method_order
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
-from iunet.tables.names import is_tabular, paper_metric
-from iunet.tables.scores import PRIMARY, SWAPPED_NOTE, Published, paper_cells, score_table
+from iunet.tables.scores import (
+    PRIMARY,
+    SWAPPED_NOTE,
+    Published,
+    is_tabular,
+    method_labels,
+    paper_cells,
+    score_table,
+)
 
 TITLE = "Table 4: ablations"
-METHODS = method_order(["dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet"])
+METHODS = ("dense", "iunet_no_prune", "iunet_no_ilo", "iunet_no_pis", "iunet")
 CAPTION = (
     "IUNET without pruning, without ILO and without PIS, at the compression ratio chosen for "
     "IUNET. Images: test accuracy (%), tables: balanced accuracy (%)."
@@ -33,16 +39,8 @@ def build(results: Results, context: Context) -> TableDocument:
     tabular = runs["network"].map(is_tabular).astype(bool)
     notes = [DENSE_NOTE] * (not tabular.all()) + [SWAPPED_NOTE] * bool(tabular.any())
     notes += [RECIPE_NOTE] * bool((tabular & runs["method"].eq("iunet_no_prune")).any())
-    return score_table(
-        runs,
-        context,
-        CAPTION,
-        PRIMARY,
-        columns=METHODS,
-        paper=paper_table4(),
-        metric_of=lambda keys: paper_metric(keys["method"], keys["network"]),
-        notes=notes,
-    )
+    labels = method_labels(*METHODS)
+    return score_table(runs, context, CAPTION, PRIMARY, labels, paper=paper_table4(), notes=notes)
 
 
 def paper_table4() -> Published:
@@ -52,7 +50,7 @@ def paper_table4() -> Published:
     """
     published = paper_cells(4, "network", "dataset", "method")
     elsewhere = paper_cells(1, "network", "dataset", "method")
-    for key, (mean, std) in published.items():
-        if std is None and key in elsewhere and elsewhere[key][0] == mean:
+    for key, value in published.items():
+        if value.std is None and key in elsewhere and elsewhere[key].mean == value.mean:
             published[key] = elsewhere[key]
     return published

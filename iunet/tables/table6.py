@@ -35,11 +35,9 @@ def build(results: Results, context: Context) -> TableDocument:
         "Test accuracy (%) of IUNET's pruned networks beside the CNN that MLP_VIS contains, which "
         "also shares its weights.",
         ["accuracy", "balanced_accuracy"],
+        LABELS,
         rows=("dataset",),
         column="model",
-        columns=LABELS,
-        label=LABELS.__getitem__,
         paper=paper_cells(6, "dataset", "model"),
-        metric_of=lambda keys: "accuracy",
         column_metric=lambda model: "accuracy",
     )

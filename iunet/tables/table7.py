@@ -10,9 +10,8 @@ from iunet.paper import paper_table
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.context import Context
-from iunet.tables.document import TableDocument
-from iunet.tables.names import paper_metric
-from iunet.tables.scores import SWAPPED_NOTE, Published, score_table
+from iunet.tables.document import PaperValue, TableDocument
+from iunet.tables.scores import SWAPPED_NOTE, Published, paper_metric, score_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +33,9 @@ def table7(runs: pd.DataFrame, context: Context) -> TableDocument:
         "Test scores (%) on the tabular data sets. OMP, β-LASSO and IUNET prune MLP_TAB; XGB, TABN "
         "and MLP_TAB+C are tuned on each data set.",
         SCORES,
+        {method: tabular_label(method) for method in METHODS},
         rows=("dataset",),
-        columns=METHODS,
-        label=tabular_label,
         paper=paper_table7(),
-        metric_of=lambda keys: paper_metric(keys["method"], "mlp_tab"),
         column_metric=lambda method: paper_metric(method, "mlp_tab"),
         notes=[SWAPPED_NOTE],
         default_metric="balanced_accuracy",
@@ -50,11 +47,12 @@ def tabular_label(method: str) -> str:
 
 
 def paper_table7() -> Published:
-    """(mean, std) by data set and method; only IUNET has a std."""
+    """By data set and method; only IUNET has a std."""
     values = {}
     for row in paper_table(7):
         for method in METHODS:
             std = float(row["iunet_std"]) if method == "iunet" else None
             column = "mlp_tab" if method == "dense" else method
-            values[row["dataset"], method] = float(row[column]), std
+            metric = paper_metric(method, "mlp_tab")
+            values[row["dataset"], method] = PaperValue(float(row[column]), std, metric)
     return values

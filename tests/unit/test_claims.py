@@ -25,7 +25,7 @@ from iunet.tables.differences import (
     one_setting,
     paired,
 )
-from iunet.tables.names import with_primary
+from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
 
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
