@@ -7,6 +7,7 @@ paper's claims are judged, are no plain difference of two scores.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -171,9 +172,10 @@ def best_of_family(frame: pd.DataFrame) -> Compared:
     ).reindex(columns=FAMILY)
     family = [method for method in FAMILY if scores[method].notna().any()]
     ranks = scores[family].dropna().round(3).rank(axis=1, ascending=False)
-    if "iunet" not in family or len(family) < 2 or ranks.empty:
-        some = ["no data set has every method"] if "iunet" in family and len(family) > 1 else []
-        return Compared(ranks.sum(axis=1).iloc[:0], some)
+    if "iunet" not in family or len(family) < 2:
+        return Compared(ranks.sum(axis=1).iloc[:0])
+    if ranks.empty:
+        return Compared(ranks["iunet"], ["no data set has every method"])
     rival = ranks.groupby("dataset").mean().mean().drop("iunet").idxmin()
     remarks = [f"best rival: {method_label(rival)}"]
     if absent := [method_label(method) for method in FAMILY if method not in family]:
@@ -191,15 +193,7 @@ def more_consistent(frame: pd.DataFrame) -> Compared:
     return found
 
 
-def more_local(frame: pd.DataFrame) -> Compared:
-    return _below_omp(frame, "distance of pixels")
-
-
-def more_selective(frame: pd.DataFrame) -> Compared:
-    return _below_omp(frame, "raw features")
-
-
-def _below_omp(frame: pd.DataFrame, measure: str) -> Compared:
+def first_layer_below_omp(frame: pd.DataFrame, measure: str) -> Compared:
     """By how many percent IUNET's ratio to the shuffled mask is below OMP's, at the same ratios.
 
     A dense mask is near chance whatever it is, so masks of different ratios do not compare.
@@ -265,8 +259,8 @@ MEASURES = {  # by claim
     "near_cnn": near_the_cnn,
     "best_family": best_of_family,
     "consistent": more_consistent,
-    "local": more_local,
-    "selective": more_selective,
+    "local": partial(first_layer_below_omp, measure="distance of pixels"),
+    "selective": partial(first_layer_below_omp, measure="raw features"),
     "one_setting": one_setting,
     "cheaper": cheaper,
 }

@@ -14,13 +14,13 @@ from iunet.tables.claims import COLUMNS, CPU_SCALE, find, ledger, unequal_terms
 from iunet.tables.comparisons import CLAIMS
 from iunet.tables.context import Context
 from iunet.tables.differences import (
+    MEASURES,
     Finding,
     best_of_family,
     cheaper,
     compared,
     metric_of_table7,
     more_consistent,
-    more_selective,
     near_the_cnn,
     one_setting,
     paired,
@@ -44,6 +44,14 @@ def pairs_of(rows: list[dict], ours: str, theirs: str, column="test_primary", on
     frame = scored(*rows)
     sides = (frame[frame["method"] == method] for method in (ours, theirs))
     return {key: tuple(pair) for key, pair in paired(*sides, column, on).T.items()}
+
+
+def test_every_claim_compares_two_methods_or_has_a_measure():
+    assert len(CLAIM) == len(CLAIMS) == 18 and MEASURES.keys() <= CLAIM.keys()
+    for claim in CLAIMS:
+        plain = all([*claim.methods, claim.column])
+        without_runs = claim.key in ("metric", "on_top")
+        assert [plain, claim.key in MEASURES, without_runs].count(True) == 1, claim.key
 
 
 # ---- both sides
@@ -195,17 +203,20 @@ def first_layer(dataset: str, method: str, ratio: float, cut: str = "ratio8", **
     return row(dataset, "mlp_tab", method, 0, cut=cut, **facts)
 
 
+selective = MEASURES["selective"]
+
+
 def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     rows = [first_layer("adult", "omp", 0.8), first_layer("adult", "iunet", 0.6)]
     rows.append(first_layer("vehicle", "omp", 1.0))
-    found = more_selective(frame_of(*rows))
+    found = selective(frame_of(*rows))
     assert dict(found.differences) == {("adult", 0): pytest.approx(25.0)}
     assert found.remarks == ["without vehicle: no feature of several columns"]
     denser = first_layer("adult", "omp", 1.0, cut="ratio2")  # IUNET has no such mask
-    found = more_selective(frame_of(*rows, denser))
+    found = selective(frame_of(*rows, denser))
     assert found.differences["adult", 0] == pytest.approx(25.0)
     rows[0]["disconnected"] = True
-    remarks = more_selective(frame_of(*rows)).remarks
+    remarks = selective(frame_of(*rows)).remarks
     assert "1 of 1 masks of OMP are disconnected" in remarks
 
 
