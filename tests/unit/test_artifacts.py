@@ -152,3 +152,25 @@ def test_what_an_artifact_says_of_itself_cannot_be_changed(tmp_path, name):
     path.write_bytes(path.read_bytes().replace(b"45439a88", b"45439a89"))
     with pytest.raises(UserError, match=f"{name} is damaged: what it says of itself was changed"):
         artifacts.read_provenance(path)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.safetensors"])
+def test_an_artifact_of_an_older_version_gets_the_id_of_today(tmp_path, name):
+    """Published reports outlive changes of how a lineage is described; their content stays."""
+    path, code = tmp_path / name, {"iunet.training.loop": ["45439a88"]}
+    artifacts.sign({"id": "old", "rule": "supernet", "code": code})
+    try:
+        if name == "a.json":
+            write_json(path, {"a": 1})
+        else:
+            write_arrays(path, {"a": np.arange(2)}, dataset="d")
+    finally:
+        artifacts.sign({})
+    artifacts.give_identity(path, {"id": "new", "rule": "supernet"})
+    record = artifacts.read_provenance(path)
+    assert (record["id"], record["code"], record["file"]) == ("new", code, name)
+    if name == "a.json":
+        assert read_json(path) == {"a": 1}
+    else:
+        arrays, metadata = artifacts.read_arrays_and_metadata(path)
+        assert list(arrays["a"]) == [0, 1] and metadata == {"dataset": "d"}
