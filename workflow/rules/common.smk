@@ -69,7 +69,13 @@ wildcard_constraints:
     **CONSTRAINTS,
 
 
-# ---- outputs and inputs of single rules
+# ---- outputs and inputs of several rules
+
+TRAINING_DATA = {
+    "train": paths.TRAIN,
+    "valid": paths.VALID,
+    "preprocessing": paths.PREPROCESSING,
+}
 
 
 def split_files():

@@ -5,10 +5,8 @@
 rule evaluate:
     input:
         unpack(files(inputs.initial_weights)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
+        **TRAINING_DATA,
         test=paths.TEST,
-        preprocessing=paths.PREPROCESSING,
         mask=paths.MASK,
         mask_report=paths.MASK_REPORT,
         weights=paths.SUBNETWORK_WEIGHTS,
@@ -38,10 +36,8 @@ rule evaluate_supernet:
     input:
         unpack(files(inputs.initial_weights)),
         unpack(files(inputs.trained_decoder)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
+        **TRAINING_DATA,
         test=paths.TEST,
-        preprocessing=paths.PREPROCESSING,
         supernet=paths.SUPERNET_WEIGHTS,
         supernet_report=paths.SUPERNET_REPORT,
     output:
@@ -69,10 +65,8 @@ rule evaluate_supernet:
 rule evaluate_dense:
     input:
         unpack(files(inputs.initial_weights)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
+        **TRAINING_DATA,
         test=paths.TEST,
-        preprocessing=paths.PREPROCESSING,
         weights=paths.DENSE_WEIGHTS,
     output:
         paths.DENSE_EVALUATION,

@@ -6,9 +6,7 @@ rule finetune:
     input:
         unpack(files(inputs.initial_weights)),
         unpack(files(inputs.trained_supernet)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
         mask=paths.MASK,
         mask_report=paths.MASK_REPORT,
     output:
@@ -38,9 +36,7 @@ rule finetune:
 rule train_dense:
     input:
         unpack(files(inputs.initial_weights)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
     output:
         weights=paths.DENSE_WEIGHTS,
         predictions=paths.DENSE_PREDICTIONS,
@@ -68,9 +64,7 @@ rule train_dense:
 rule decoder:
     input:
         unpack(files(inputs.initial_weights)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
         supernet=paths.SUPERNET_WEIGHTS,
     output:
         weights=paths.SUPERNET_DECODER,

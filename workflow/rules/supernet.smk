@@ -29,9 +29,7 @@ rule initialise:
 rule supernet:
     input:
         unpack(files(inputs.initial_weights)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
     output:
         weights=paths.SUPERNET_WEIGHTS,
         histograms=paths.SUPERNET_HISTOGRAMS,

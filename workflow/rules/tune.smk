@@ -5,9 +5,7 @@
 
 rule tune:
     input:
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
         split=paths.SPLIT_REPORT,
     output:
         paths.STUDY_WORKER,
@@ -59,9 +57,7 @@ rule study:
 rule refit:
     input:
         unpack(files(inputs.study_of_seed)),
-        train=paths.TRAIN,
-        valid=paths.VALID,
-        preprocessing=paths.PREPROCESSING,
+        **TRAINING_DATA,
         split=paths.SPLIT_REPORT,
     output:
         model=paths.TUNED_MODEL,
