@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from statistics import fmean
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_curve, draw_hollow, missing_note, reasons
+from iunet.figures.parts import Rows, draw_curves, missing_note, reasons, seeds_note
 from iunet.figures.style import (
     FAINT,
+    FONT,
     PAGE_WIDTH,
     house_style,
     look,
@@ -35,6 +36,7 @@ from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network
 
 MOST_COLUMNS = 3
+SOLID = {"linestyle": "-", "linewidth": 1.1}
 EXPECTED = {"linestyle": (0, (4, 2)), "linewidth": 1.0}
 
 
@@ -78,175 +80,91 @@ def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> l
 
 
 def draw(rows: Rows) -> Figure:
-    panels: dict[tuple[str, str], Rows] = defaultdict(list)
-    for row in rows:
-        panels[row["dataset"], row["network"]].append(row)
+    frame = pd.DataFrame(rows).assign(disconnected=lambda f: f["density"].eq(0))
+    panels = dict(iter(frame.groupby(["dataset", "network"], sort=False)))
     lines = math.ceil(len(panels) / MOST_COLUMNS)
     columns = math.ceil(len(panels) / lines)
-    floor = _floor(rows)
     with house_style():
         width = min(PAGE_WIDTH, 1.6 + 2.1 * columns)
-        figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(rows))
+        figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame, rows))
         axes = body.subplots(lines, columns, sharey=True, squeeze=False)
         for panel in axes.ravel()[len(panels) :]:
             panel.set_axis_off()
-        lowest = {}  # panel of each column that has something in it
-        for i, (panel, name) in enumerate(zip(axes.ravel(), panels, strict=False)):
-            panel.set_title(_title(*name, panels[name]))
-            if _draw_panel(panel, panels[name], floor):
-                lowest[i % columns] = panel
+        for panel, ((dataset, network), of_panel) in zip(
+            axes.ravel(), panels.items(), strict=False
+        ):
+            ratios = sorted(of_panel["ratio"].dropna().unique())
+            text = f"\nratio{'s' * (len(ratios) > 1)} {ratios[0]:g}" if ratios else ""
+            text += f" to {ratios[-1]:g}" if len(ratios) > 1 else ""
+            panel.set_title(f"{dataset_label(dataset)}, {network_label(network)}{text}")
+            found = of_panel[of_panel["density"].notna()]
+            if found.empty:
+                say_in_panel(panel, reasons(of_panel.to_dict("records")))
+                panel.tick_params(labelleft=panel in axes[:, 0])  # of the panels beside it, too
             else:
-                # The numbers are those of the panels beside it, too.
-                panel.tick_params(labelleft=i % columns == 0)
-            if i % columns == 0:
-                panel.set_ylabel("Part of the weights kept")
-        for panel in lowest.values():
-            panel.set_xlabel("Layer")
-        _set_scale(axes[0, 0], floor)
-        body.legend(
-            handles=_key(rows),
-            loc="outside lower center",
-            ncols=min(4, 2 + columns),
-            handlelength=2.6,
-        )
+                _draw_panel(panel, found)
+        # Last: on an axis that is logarithmic already, seaborn would take geometric means.
+        _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
+        body.supylabel("Part of the weights kept", size=FONT)
+        key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
+        body.legend(handles=_key(frame), **key)
     return figure
 
 
-def _floor(rows: Rows) -> float:
-    """Where 0 is drawn: at a power of ten, at least half a decade below all other densities."""
-    shown = [row[key] for row in rows for key in ("density", "expected") if row[key]]
-    return 10.0 ** math.floor(math.log10(min(shown, default=0.1)) - 0.5)
-
-
-def _set_scale(panel: Axes, floor: float) -> None:
-    panel.set_yscale("log")
-    panel.set_ylim(floor / 1.4, 1.4)
-    powers = [10.0**i for i in range(round(math.log10(floor)) + 1, 1)]
-    panel.yaxis.set_major_locator(FixedLocator([floor, *powers]))
+def _set_scale(panel: Axes, densities: pd.Series) -> None:
+    """Logarithmic, down to half a decade below all densities but 0, which lies at the bottom."""
+    lowest = densities[densities > 0].min() if densities.gt(0).any() else 0.1
+    floor = 10.0 ** math.floor(math.log10(lowest) - 0.5)
+    panel.set_yscale("symlog", linthresh=floor, linscale=0.5)
+    panel.set_ylim(-floor / 4, 1.4)  # room for the markers at 0
     panel.yaxis.set_minor_locator(NullLocator())
-    panel.yaxis.set_major_formatter(lambda y, _: "0" if y < floor * 1.1 else f"{y:g}")
+    panel.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
 
 
-def _title(dataset: str, network: str, rows: Rows) -> str:
-    """The panel's name, and below it the ratio; the notes have that of each method."""
-    ratios = sorted(set(_ratios(rows).values()))
-    text = f"{dataset_label(dataset)}, {network_label(network)}"
-    if not ratios:
-        return text
-    if len(ratios) == 1:
-        return f"{text}\nratio {ratios[0]:g}"
-    return f"{text}\nratios {ratios[0]:g} to {ratios[-1]:g}"
-
-
-def _ratios(rows: Rows) -> dict[str, float]:
-    """Of the methods of a panel that have one."""
-    return {row["method"]: row["ratio"] for row in rows if row["ratio"] is not None}
-
-
-def _draw_panel(panel: Axes, rows: Rows, floor: float) -> bool:
-    """Whether there was anything to draw."""
-    found = [row for row in rows if row["density"] is not None]
-    if not found:
-        say_in_panel(panel, reasons(rows))
-        return False
-    layers = sorted({row["layer"] for row in found})
-    expected: dict[tuple, list[str]] = defaultdict(list)
-    for method in method_order(row["method"] for row in found):
-        of_method = [row for row in found if row["method"] == method]
-        style, front = look(method), 4 if method == "iunet" else 3
-        densities = _by_layer(of_method, "density")
-        solid = style.line_style() | {"linestyle": "-", "linewidth": 1.1}
-        _draw_densities(panel, densities, layers, floor, label=method, zorder=front, **solid)
-        empty = {at: max(fmean(seeds), floor) for at, seeds in densities.items() if 0 in seeds}
-        draw_hollow(panel, empty, style, label=f"{method} cut off", zorder=front + 2)
-        initial = _by_layer(of_method, "expected").values()
-        if initial:
-            expected[tuple(max(fmean(of_seeds), floor) for of_seeds in initial)].append(method)
-    for heights, methods in expected.items():
+def _draw_panel(panel: Axes, frame: pd.DataFrame) -> None:
+    layers = sorted(frame["layer"].unique())
+    # Not the standard deviation: seeds may differ by orders of magnitude.
+    draw_curves(panel, frame, "layer", "density", layers, ("pi", 100), **SOLID)
+    initial = frame.dropna(subset="expected").groupby(["method", "layer"])["expected"].mean()
+    shared: dict[tuple, list[str]] = defaultdict(list)
+    for method in method_order(initial.index.unique("method")):
+        shared[tuple(initial[method])].append(method)
+    for heights, methods in shared.items():
         # Methods that start from the same weights have the same line: it is none of theirs then.
         colour = look(methods[0]).colour if len(methods) == 1 else FAINT
-        panel.plot(
-            layers,
-            heights,
-            color=colour,
-            **EXPECTED,
-            zorder=2,
-            label=f"{' '.join(methods)} expected",
-        )
+        label = f"{' '.join(methods)} expected"
+        panel.plot(layers, heights, color=colour, **EXPECTED, zorder=2, label=label)
+    panel.set_xlabel("Layer")
     panel.xaxis.set_major_locator(MaxNLocator(9, steps=[1, 2, 5, 10], integer=True))
     panel.grid(axis="y")
-    panel.axhspan(floor / 1.4, floor * 1.4, color="#f5f5f5", zorder=0)  # 0 is not on the scale
-    return True
 
 
-def _draw_densities(
-    panel: Axes, densities: dict[int, list[float]], layers: list[int], floor: float, **line: Any
-) -> None:
-    """The mean over seeds, and the range of the seeds as a band, nothing below the floor.
-
-    Not the standard deviation: seeds may differ by orders of magnitude, and the mean less it may
-    be negative, which a logarithmic axis cannot show.
-    """
-    # What has one seed is not averaged.
-    shown = {at: d if len(d) > 1 else [max(d[0], floor)] for at, d in densities.items()}
-    draw_curve(
-        panel,
-        shown,
-        layers,
-        estimator=lambda seeds: max(seeds.mean(), floor),
-        errorbar=lambda seeds: (max(seeds.min(), floor), max(seeds.max(), floor)),
-        **line,
-    )
-
-
-def _by_layer(rows: Rows, key: str) -> dict[int, list[float]]:
-    values: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        if row[key] is not None:
-            values[row["layer"]].append(row[key])
-    return values
-
-
-def _key(rows: Rows) -> list[Line2D]:
+def _key(frame: pd.DataFrame) -> list[Line2D]:
     handles = []
-    for method in method_order(row["method"] for row in rows):
-        gone = all(row["density"] is None for row in rows if row["method"] == method)
-        label = method_label(method) + ": missing" * gone
-        style = look(method).line_style() | {"linestyle": "-", "linewidth": 1.1}
-        handles.append(Line2D([], [], **style, label=label))
-    if any(row["expected"] is not None for row in rows):
+    for method in method_order(frame["method"]):
+        gone = frame.loc[frame["method"] == method, "density"].isna().all()
+        label = method_label(method) + ": missing" * bool(gone)
+        handles.append(Line2D([], [], **look(method).line_style() | SOLID, label=label))
+    if frame["expected"].notna().any():
         handles.append(Line2D([], [], color=FAINT, **EXPECTED, label="from initial weights"))
     return handles
 
 
-def _notes(rows: Rows) -> list[str]:
-    seeds: dict[tuple, int] = defaultdict(int)
-    for row in rows:
-        if row["density"] is not None:
-            seeds[row["dataset"], row["network"], row["method"], row["layer"]] += 1
-    sentences = []
-    if max(seeds.values(), default=0) == 1:
-        sentences.append("One seed: no bands.")
-    elif seeds:
-        sentences.append("Mean over seeds; bands: from the lowest to the highest seed.")
-    if any(row["expected"] is not None for row in rows):
+def _notes(frame: pd.DataFrame, rows: Rows) -> list[str]:
+    point = ["dataset", "network", "method", "layer"]
+    there = frame[frame["density"].notna()]
+    sentences = seeds_note(there, point, "from the lowest to the highest seed")
+    if frame["expected"].notna().any():
         sentences.append(
             "Dashed: densities of the mask of the initial weights, grey where methods share it."
         )
-    if any(row["density"] == 0 for row in rows):
+    if frame["disconnected"].any():
         sentences.append("Hollow marker: in some seed the layer lost all its weights (cut off).")
-    notes = [" ".join(sentences)] * bool(sentences)
-    return notes + _ratio_note(rows) + missing_note(rows)
-
-
-def _ratio_note(rows: Rows) -> list[str]:
-    """The ratios of each method, where those of a panel differ."""
     texts = []
-    for dataset, network in dict.fromkeys((row["dataset"], row["network"]) for row in rows):
-        panel = [row for row in rows if (row["dataset"], row["network"]) == (dataset, network)]
-        ratios = _ratios(panel)
-        if len(set(ratios.values())) > 1:
-            each = [f"{method_label(method)} {ratios[method]:g}" for method in method_order(ratios)]
-            name = f"{dataset_label(dataset)}, {network_label(network)}"
-            texts.append(f"{name}: {', '.join(each)}")
-    return [f"Ratios of {'; '.join(texts)}."] * bool(texts)
+    for (dataset, network), panel in there.groupby(["dataset", "network"], sort=False):
+        ratios = panel.dropna(subset="ratio").groupby("method")["ratio"].last()
+        if ratios.nunique() > 1:
+            each = [f"{method_label(m)} {ratios[m]:g}" for m in method_order(ratios.index)]
+            texts.append(f"{dataset_label(dataset)}, {network_label(network)}: {', '.join(each)}")
+    ratio_note = [f"Ratios of {'; '.join(texts)}."] * bool(texts)
+    return [" ".join(sentences)] * bool(sentences) + ratio_note + missing_note(rows)

@@ -7,10 +7,7 @@ The upper row varies the initialisation (PIS: κ, trained with `sup`), the lower
 
 from __future__ import annotations
 
-from collections import defaultdict
-from statistics import fmean
-from typing import TYPE_CHECKING
-
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,8 +15,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_curve, draw_hollow, reasons, seeds_text
+from iunet.figures.parts import Rows, draw_curves, missing_note, reasons, seeds_note
 from iunet.figures.style import (
+    FONT,
     PAGE_WIDTH,
     house_style,
     look,
@@ -31,9 +29,6 @@ from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import SupernetName
 from iunet.runs.settings import trains_decoder
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OWN_DECODER, LENT_DECODER = "its own", "trained on the frozen encoder"
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
@@ -87,11 +82,12 @@ def sweeps_of(method: str, kappa: float, objective: str) -> list[str]:
 
 
 def draw(rows: Rows) -> Figure:
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    ratios = sorted({row["ratio"] for row in rows if not row["missing"]})
+    frame = pd.DataFrame(rows)
+    there = frame[frame["missing"].isna()]
+    datasets, ratios = list(frame["dataset"].unique()), sorted(there["ratio"].unique())
     with house_style():
         width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
-        figure, body = new_figure(width, 4.2, _notes(rows))
+        figure, body = new_figure(width, 4.2, _notes(frame))
         grid = body.add_gridspec(
             2, len(datasets) + 1, width_ratios=[*[1] * len(datasets), 0.95 / (width - 0.95) * 3]
         )
@@ -99,77 +95,47 @@ def draw(rows: Rows) -> Figure:
             panel = None
             for i, sweep in enumerate(SWEEPS):
                 panel = body.add_subplot(grid[i, j], sharey=panel)
-                drawn = _draw_panel(panel, _shown(rows, sweep, dataset), ratios)
+                of_sweep = _shown(frame, sweep)
+                _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
                 if i == 0:
                     panel.set_title(dataset_label(dataset), weight="bold")
-                elif drawn:
-                    panel.set_xlabel("Compression ratio")
-                if j == 0 and drawn:
-                    panel.set_ylabel("Validation accuracy (%)")
+        body.supxlabel("Compression ratio", size=FONT)
+        body.supylabel("Validation accuracy (%)", size=FONT)
         for i, sweep in enumerate(SWEEPS):
-            _draw_legend(body.add_subplot(grid[i, -1]), _shown(rows, sweep), sweep)
+            _draw_legend(body.add_subplot(grid[i, -1]), _shown(frame, sweep), sweep)
     return figure
 
 
-def _shown(rows: Rows, sweep: str, dataset: str | None = None) -> Rows:
-    return [
-        row
-        for row in rows
-        if sweep in sweeps_of(row["method"], row["kappa"], row["objective"])
-        and dataset in (None, row["dataset"])
-    ]
+def _shown(frame: pd.DataFrame, sweep: str) -> pd.DataFrame:
+    """The rows of a sweep, from κ = 1 and `sup` away, IUNET last."""
+    curves = zip(frame["method"], frame["kappa"], frame["objective"], strict=True)
+    frame = frame[[sweep in sweeps_of(*curve) for curve in curves]]
+    objective = frame["objective"].map(list(OBJECTIVE_LABELS).index)
+    order = frame.assign(last=frame["method"].eq("iunet"), smaller=-frame["kappa"], o=objective)
+    return frame.loc[order.sort_values(["last", "smaller", "o", "method"], kind="stable").index]
 
 
-def _curves(rows: Rows) -> list[str]:
-    """The methods of a sweep from κ = 1 and `sup` away, IUNET last."""
-    objectives = list(OBJECTIVE_LABELS)
-    place = {
-        row["method"]: (row["method"] == "iunet", -row["kappa"], objectives.index(row["objective"]))
-        for row in rows
-    }
-    return sorted(place, key=lambda method: (place[method], method))
-
-
-def _draw_panel(panel: Axes, rows: Rows, ratios: list[float]) -> bool:
-    """Whether there was anything to draw."""
-    found = [row for row in rows if not row["missing"]]
-    if not found:
-        say_in_panel(panel, reasons(rows))
-        return False
-    for method in _curves(found):
-        _draw_method(panel, method, [row for row in found if row["method"] == method], ratios)
+def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
+    """The mean over seeds, with one standard deviation about it where there are two seeds."""
+    found = frame[frame["missing"].isna()]
+    if found.empty:
+        say_in_panel(panel, reasons(frame.to_dict("records")))
+        return
+    draw_curves(panel, found, "ratio", "valid_accuracy", ratios)
     panel.set_xscale("log", base=2)
     panel.set_xlim(min(ratios) / 1.15, max(ratios) * 1.15)
     panel.xaxis.set_major_locator(FixedLocator(ratios))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     panel.grid(axis="y")
-    return True
 
 
-def _draw_method(panel: Axes, method: str, rows: Rows, ratios: list[float]) -> None:
-    """The mean over seeds, with one standard deviation about it where there are two seeds.
-
-    A ratio that this method lacks and another has is a gap in the curve.
-    """
-    values: dict[float, list[float]] = defaultdict(list)
-    for row in rows:
-        values[row["ratio"]].append(row["valid_accuracy"])
-    cut_off = {row["ratio"] for row in rows if row["disconnected"]}
-    style, front = look(method), 4 if method == "iunet" else 3
-    draw_curve(panel, values, ratios, label=method, zorder=front, **style.line_style())
-    hollow = {ratio: fmean(values[ratio]) for ratio in sorted(cut_off)}
-    draw_hollow(panel, hollow, style, label=f"{method} disconnected", zorder=front + 2)
-
-
-def _draw_legend(axes: Axes, rows: Rows, sweep: str) -> None:
+def _draw_legend(axes: Axes, frame: pd.DataFrame, sweep: str) -> None:
     axes.set_axis_off()
     handles = []
-    for method in _curves(rows):
-        of_method = [row for row in rows if row["method"] == method]
-        label = curve_label(of_method[0], sweep)
-        if all(row["missing"] for row in of_method):
-            label += ": missing"
+    for method, of_method in frame.groupby("method", sort=False):
+        label = curve_label(of_method.iloc[0], sweep)
+        label += ": missing" * bool(of_method["missing"].notna().all())
         handles.append(Line2D([], [], **look(method).line_style(), label=label))
     axes.legend(
         handles=handles,
@@ -183,7 +149,7 @@ def _draw_legend(axes: Axes, rows: Rows, sweep: str) -> None:
     )
 
 
-def curve_label(row: dict, sweep: str) -> str:
+def curve_label(row: pd.Series, sweep: str) -> str:
     """What the sweep varies, and the method's name where it has one of its own."""
     if row["method"] == "iunet":
         return f"IUNET ({kappa_label(row['kappa'])}, ILO)"
@@ -193,61 +159,29 @@ def curve_label(row: dict, sweep: str) -> str:
     return f"{name} (OMP)" if row["method"] == "omp" else name
 
 
-# ---- notes
-
-
-def _notes(rows: Rows) -> list[str]:
-    per_point: dict[tuple, int] = defaultdict(int)
-    for row in rows:
-        if not row["missing"]:
-            per_point[row["dataset"], row["method"], row["ratio"]] += 1
-    sentences = []
-    if max(per_point.values(), default=0) == 1:
-        sentences.append("One seed: no bands.")
-    elif per_point:
-        same = len(set(per_point.values())) == 1
-        seeds = f"{'' if same else 'up to '}{max(per_point.values())} seeds"
-        sentences.append(f"Mean of {seeds}; bands: ± one standard deviation.")
-    if any(row["disconnected"] for row in rows):
+def _notes(frame: pd.DataFrame) -> list[str]:
+    there = frame[frame["missing"].isna()]
+    sentences = seeds_note(there, ["dataset", "method", "ratio"], "± one standard deviation")
+    if there["disconnected"].any():
         sentences.append("Hollow marker: in some seed a layer lost all its weights.")
-    if lent := dict.fromkeys(row["method"] for row in rows if row["decoder"] == LENT_DECODER):
+    if lent := list(frame.loc[frame["decoder"] == LENT_DECODER, "method"].unique()):
         names = " and ".join(map(method_label, lent))
         sentences.append(
             f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "
             "trains none."
         )
-    absent = _missing_text(rows)
-    return [" ".join(sentences)] * bool(sentences) + [f"Missing: {absent}."] * bool(absent)
+    return [" ".join(sentences)] * bool(sentences) + _missing_note(frame)
 
 
-def _missing_text(rows: Rows) -> str:
-    """Every missing point with its reason: 'CIFAR10, OMP at 1, 4 (seeds 0, 1): not finished'."""
-    groups: dict[tuple[str, str], Rows] = defaultdict(list)
-    for row in rows:
-        if row["missing"]:
-            groups[row["dataset"], row["missing"]].append(row)
-    texts = []
-    for (dataset, reason), gone in groups.items():
-        here = [row for row in rows if row["dataset"] == dataset]
-        which = "all runs" if len(gone) == len(here) else ", ".join(_missing_points(gone, here))
-        texts.append(f"{dataset_label(dataset)}, {which}: {reason}")
-    return "; ".join(texts)
-
-
-def _missing_points(gone: Rows, here: Rows) -> list[str]:
-    """For each method the seeds that lack the same ratios; a seed that lacks all names none."""
-    texts = []
-    for method in dict.fromkeys(row["method"] for row in gone):
-        asked = tuple(sorted({row["ratio"] for row in here if row["method"] == method}))
-        of_seed: dict[int, list[float]] = defaultdict(list)
-        for row in gone:
-            if row["method"] == method:
-                of_seed[row["seed"]].append(row["ratio"])
-        seeds_of: dict[tuple, list[int]] = defaultdict(list)
-        for seed, ratios in of_seed.items():
-            seeds_of[tuple(sorted(ratios))].append(seed)
-        for ratios, seeds in seeds_of.items():
-            at = f" at ratio{'s' * (len(ratios) > 1)} {', '.join(f'{r:g}' for r in ratios)}"
-            name = method_label(method) + (at if ratios != asked else "")
-            texts.append(f"{name} ({seeds_text(seeds)})")
-    return texts
+def _missing_note(frame: pd.DataFrame) -> list[str]:
+    """Every missing point: 'CIFAR10, OMP at ratio 1 (seeds 0, 1): not finished'."""
+    runs, names = [], []
+    for run, points in frame.groupby(["dataset", "method", "seed"], sort=False):
+        asked = len(points)
+        for reason, gone in points.groupby("missing", sort=False, dropna=False):
+            ratios = gone["ratio"].map("{:g}".format)
+            at = f" at ratio{'s' * (len(ratios) > 1)} {', '.join(ratios)}"
+            names.append(method_label(run[1]) + at * (len(ratios) < asked))
+            found = reason if isinstance(reason, str) else None
+            runs.append({"dataset": run[0], "seed": run[2], "missing": found})
+    return missing_note(runs, names)

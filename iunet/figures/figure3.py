@@ -22,7 +22,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
 from iunet.figures.catalog import HISTOGRAMS, trained_supernets
-from iunet.figures.parts import Rows, read_report, reasons
+from iunet.figures.parts import Rows, missing_note, read_report, reasons
 from iunet.figures.style import PAGE_WIDTH, house_style, new_figure, say_in_panel
 from iunet.labels import dataset_label, kappa_label, supernet_point
 from iunet.runs.entries import Benchmark
@@ -167,10 +167,5 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
         "Solid line: median magnitude. Dashed: above it lies the largest eighth of the weights."
         + (over if seeds else "")
     ]
-    absent = [
-        f"{dataset_label(row['dataset'])} {kappa_label(row['kappa'])} seed {row['seeds']} "
-        f"({row['missing']})"
-        for row in rows
-        if row["missing"]
-    ]
-    return notes + [f"Missing: {'; '.join(absent)}."] * bool(absent)
+    runs = [row | {"seed": row["seeds"]} for row in rows]
+    return notes + missing_note(runs, [kappa_label(row["kappa"]) for row in rows])

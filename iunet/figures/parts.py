@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.figures.style import Look
+from iunet.figures.style import look
 from iunet.labels import dataset_label, method_label, method_order, network_label
 
 Rows = list[dict[str, Any]]
@@ -23,52 +23,48 @@ BAR = {"elinewidth": 0.8, "capsize": 0}
 # ---- curves
 
 
-def draw_curve(
+def draw_curves(
     panel: Axes,
-    values: dict[float, list[float]],
+    frame: pd.DataFrame,
+    x: str,
+    y: str,
     places: Sequence[float],
-    *,
-    estimator: str | Callable = "mean",
-    errorbar: str | Callable = "sd",
-    label: str,
+    errorbar: Any = "sd",
     **line: Any,
 ) -> None:
-    """The mean over seeds at each place, with a band (or a bar) wherever there are two seeds.
+    """A curve for each method: the mean over seeds, with a band (or a bar) where there are two.
 
     A place without a value is a gap, not a straight line across it. seaborn joins what is left
     when values are missing, so every unbroken stretch is a line of its own, with the same label.
+    A white marker says that in some seed a layer lost all its weights (the column `disconnected`).
     """
     import seaborn
 
-    for has_values, stretch in groupby(places, key=lambda place: bool(values.get(place))):
-        if not has_values:
-            continue
-        points = [(place, value) for place in stretch for value in values[place]]
-        n_places = len({place for place, _ in points})
-        # A band over a single place would have no width.
-        err_style, err_look = ("band", BAND) if n_places > 1 else ("bars", BAR)
-        seaborn.lineplot(
-            x=[place for place, _ in points],
-            y=[value for _, value in points],
-            estimator=estimator,
-            errorbar=errorbar if len(points) > n_places else None,
-            err_style=err_style,
-            err_kws=err_look | {"label": label},
-            ax=panel,
-            legend=False,
-            label=label,
-            **line,
-        )
-
-
-def draw_hollow(
-    panel: Axes, points: dict[float, float], look: Look, *, label: str, **line: Any
-) -> None:
-    """White markers over those of a curve: in some seed a layer lost all its weights there."""
-    if points:
-        style = look.line_style() | {"linestyle": "none", "markeredgewidth": 1.0}
-        style |= {"markerfacecolor": "white", "markeredgecolor": look.colour}
-        panel.plot(list(points), list(points.values()), **style, label=label, **line)
+    for method in method_order(frame["method"]):
+        points = frame[frame["method"] == method].sort_values(x)
+        style = look(method).line_style() | line
+        front = {"label": method, "zorder": 4 if method == "iunet" else 3}
+        for _, part in points.groupby(points[x].map(places.index).diff().gt(1).cumsum()):
+            # A band over a single place would have no width.
+            band = part[x].nunique() > 1
+            seaborn.lineplot(
+                part,
+                x=x,
+                y=y,
+                errorbar=errorbar if part[x].duplicated().any() else None,
+                err_style="band" if band else "bars",
+                err_kws=(BAND if band else BAR) | {"label": method},
+                ax=panel,
+                legend=False,
+                **style | front,
+            )
+        empty = points[points["disconnected"].eq(True)][x]
+        hollow = points[points[x].isin(empty)].groupby(x)[y].mean()
+        if len(hollow):
+            style |= {"linestyle": "none", "markerfacecolor": "white", "markeredgewidth": 1.0}
+            style |= {"markeredgecolor": style["color"], "zorder": front["zorder"] + 2}
+            panel.plot(hollow.index, hollow, **style, label=f"{method} disconnected")
+    panel.set(xlabel="", ylabel="")
 
 
 # ---- names and notes
@@ -89,45 +85,49 @@ def run_names(rows: Rows) -> dict[Run, str]:
     return names
 
 
-def missing_note(rows: Rows) -> list[str]:
-    """One sentence with every missing run, grouped by data set and reason; none if all are there.
+def runs_note(title: str, rows: Rows, reason: str, names: Iterable[str]) -> list[str]:
+    """One sentence with every run that has a reason, by data set and reason; none without one.
 
-    Rows have dataset, network, method, seed and missing.
+    `names` are those of the rows' runs; what has no seed is named alone.
     """
-    groups: dict[tuple[str, str], Rows] = defaultdict(list)
-    for row in rows:
-        if row["missing"]:
-            groups[row["dataset"], row["missing"]].append(row)
-    names = run_names(rows)
+    frame = pd.DataFrame(rows).assign(name=list(names))
+    found = frame[frame[reason].notna() & frame[reason].ne(False)]
     texts = []
-    for (dataset, reason), gone in groups.items():
-        whole = len(gone) == sum(row["dataset"] == dataset for row in rows)
-        which = "all runs" if whole else _with_seeds(gone, names)
-        texts.append(f"{dataset_label(dataset)}, {which}: {reason}")
-    return [f"Missing: {'; '.join(texts)}."] * bool(texts)
+    for (dataset, why), part in found.groupby(["dataset", reason], sort=False):
+        whole = len(part) == sum(frame["dataset"] == dataset)
+        each = [name + _seeds(of_name) for name, of_name in part.groupby("name", sort=False)]
+        which = "all runs" if whole else ", ".join(each)
+        texts.append(
+            f"{dataset_label(dataset)}, {which}" + (f": {why}" if isinstance(why, str) else "")
+        )
+    return [f"{title}: {'; '.join(texts)}."] * bool(texts)
 
 
-def disconnected_note(rows: Rows) -> list[str]:
-    """One sentence with every run of a network that has a layer without any weight."""
-    found: dict[str, Rows] = defaultdict(list)
-    for row in rows:
-        if row["disconnected"]:
-            found[row["dataset"]].append(row)
-    names = run_names(rows)
-    texts = [f"{dataset_label(d)}, {_with_seeds(runs, names)}" for d, runs in found.items()]
-    return [f"Disconnected: {'; '.join(texts)}."] * bool(texts)
+def _seeds(runs: pd.DataFrame) -> str:
+    """' (seeds 0, 1)', if they have any."""
+    if "seed" not in runs:
+        return ""
+    seeds = runs["seed"].drop_duplicates().astype(int).astype(str)
+    return f" (seed{'s' * (len(seeds) > 1)} {', '.join(seeds)})"
 
 
-def _with_seeds(runs: Rows, names: dict[Run, str]) -> str:
-    """'OMP (seeds 0, 1), IUNET (seed 1)'."""
-    seeds: dict[str, dict[int, None]] = defaultdict(dict)
-    for run in runs:
-        seeds[names[run["method"], run["network"]]][run["seed"]] = None
-    return ", ".join(f"{name} ({seeds_text(of_run)})" for name, of_run in seeds.items())
+def missing_note(rows: Rows, names: Iterable[str] | None = None) -> list[str]:
+    """What is missing, and why; a run is called by its method and network, unless it has a name."""
+    if names is None:
+        called = run_names(rows)
+        names = [called[row["method"], row["network"]] for row in rows]
+    return runs_note("Missing", rows, "missing", names)
 
 
-def seeds_text(seeds: Sequence[int]) -> str:
-    return f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+def seeds_note(frame: pd.DataFrame, point: list[str], bands: str) -> list[str]:
+    """What a curve and its band are, for seeds of the same point."""
+    seeds = frame.groupby(point, dropna=False).size()
+    if seeds.empty:
+        return []
+    if seeds.max() == 1:
+        return ["One seed: no bands."]
+    up_to = "up to " if seeds.nunique() > 1 else ""
+    return [f"Mean of {up_to}{seeds.max()} seeds; bands: {bands}."]
 
 
 def reasons(rows: Rows) -> str:

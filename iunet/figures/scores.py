@@ -7,16 +7,15 @@ a line of one standard deviation to either side where there are two seeds.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, Run, disconnected_note, missing_note, reasons, run_names
+from iunet.figures.parts import Rows, Run, missing_note, reasons, run_names, runs_note
 from iunet.figures.style import (
     FAINT,
     INK,
@@ -32,9 +31,6 @@ from iunet.results.collect import collect
 from iunet.results.selection import of_results
 from iunet.runs.entries import Benchmark
 from iunet.runs.settings import network_kind
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PANEL_WIDTH, LINE_HEIGHT = 1.95, 0.165  # inches
 MOST_COLUMNS = 3  # as many panels as a page is wide, beside the names
@@ -155,11 +151,12 @@ def _draw_panel(panel: Axes, rows: Rows, entries: dict[Run, str]) -> bool:
 
 
 def _notes(rows: Rows) -> list[str]:
-    seeds: dict[tuple, int] = defaultdict(int)
-    for row in rows:
-        if row["value"] is not None:
-            seeds[row["dataset"], row["network"], row["method"]] += 1
+    frame = pd.DataFrame(rows)
+    there = frame[frame["value"].notna()]
     text = "Dot: a seed. Bar: the mean"
-    if max(seeds.values(), default=0) > 1:
+    if there.duplicated(["dataset", "network", "method"]).any():
         text += ", with one standard deviation to either side"
-    return [f"{text}."] * bool(seeds) + disconnected_note(rows) + missing_note(rows)
+    names = run_names(rows)
+    called = [names[row["method"], row["network"]] for row in rows]
+    cut_off = runs_note("Disconnected", rows, "disconnected", called)
+    return [f"{text}."] * bool(len(there)) + cut_off + missing_note(rows)

@@ -55,7 +55,7 @@ def test_quantiles_of_a_histogram():
 
 def test_figure3_names_what_is_missing(histograms):
     figure = draw(shares([*histograms[:2], gone(histograms[2], "not finished")]))
-    assert says(figure, "Missing: SVHN κ = 1 seed 0 (not finished).")
+    assert says(figure, "Missing: SVHN, κ = 1 (seed 0): not finished.")
     assert [text.get_text() for text in panel_of(figure, "κ = 1").texts] == ["not finished"]
     rows = shares([gone(histograms[2], "not finished")])
     assert [row["missing"] for row in rows] == ["not finished"]

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from figure_inputs import line, panel_of, says, texts
 from matplotlib.text import Text
 
 from iunet.figures.densities import densities as density_rows
 from iunet.figures.densities import draw as draw_densities
-from iunet.figures.parts import draw_curve
+from iunet.figures.parts import draw_curves
 from iunet.figures.scores import draw as draw_scores
 from iunet.figures.scores import scores as score_rows
 from iunet.figures.style import LOOKS, PAGE_WIDTH, SMALL, new_figure
@@ -45,8 +46,9 @@ def test_nothing_is_left_in_pyplot(scores, densities):
 
 def test_a_curve_has_gaps_bands_and_bars():
     panel = new_figure(3, 3)[1].subplots()
-    values = {1: [1.0, 3.0], 2: [4.0], 4: [5.0, 7.0], 5: []}
-    draw_curve(panel, values, [1, 2, 3, 4, 5], label="mine", color="red")
+    points = [(1, 1.0), (1, 3.0), (2, 4.0), (4, 5.0), (4, 7.0)]
+    frame = pd.DataFrame(points, columns=["at", "score"]).assign(method="mine", disconnected=False)
+    draw_curves(panel, frame, "at", "score", [1, 2, 3, 4, 5])
     mine = [c for c in panel.get_lines() if c.get_label() == "mine"]
     assert [c.get_xydata().tolist() for c in mine] == [[[1, 2], [2, 4]], [[4, 6]]]
     band, bar = panel.collections  # a lone place has a bar instead of a band
@@ -241,20 +243,21 @@ def test_densities_are_means_with_ranges(densities):
         "SVHN, CNN\nratio 8",
         "SVHN, MLP_VIS\nratio 8",
     ]
-    floor = 0.001  # half a decade below 0.02, and a power of ten
-    assert line(cnn, "omp").get_ydata().tolist() == pytest.approx([0.03, floor, 0.6])
+    assert line(cnn, "omp").get_ydata().tolist() == pytest.approx([0.03, 0, 0.6])
     assert line(cnn, "iunet").get_ydata().tolist() == pytest.approx([0.15, 0.03, 0.35])
     (band,) = [c for c in cnn.collections if c.get_label() == "iunet"]
     corners = np.concatenate([path.vertices for path in band.get_paths()])
-    for layer, low, high in ((0, 0.1, 0.2), (1, floor, 0.06), (2, 0.3, 0.4)):
+    for layer, low, high in ((0, 0.1, 0.2), (1, 0, 0.06), (2, 0.3, 0.4)):
         heights = corners[corners[:, 0] == layer, 1]
         assert (heights.min(), heights.max()) == pytest.approx((low, high))
-    assert cnn.get_yscale() == "log" and cnn.get_ylim() == mlp.get_ylim()
+    assert cnn.get_ylim() == mlp.get_ylim()
+    scale = cnn.yaxis.get_transform()  # half a decade below 0.02, and a power of ten
+    assert cnn.get_yscale() == "symlog" and scale.linthresh == pytest.approx(0.001)
     figure.draw_without_rendering()
-    assert [t.get_text() for t in cnn.get_yticklabels()] == ["0", "0.01", "0.1", "1"]
+    assert [t.get_text() for t in cnn.get_yticklabels()] == ["0", "0.001", "0.01", "0.1", "1"]
     # Cut off in both seeds of the one, in one seed of the other.
-    for method, height in (("omp", floor), ("iunet", 0.03)):
-        hollow = line(cnn, f"{method} cut off")
+    for method, height in (("omp", 0), ("iunet", 0.03)):
+        hollow = line(cnn, f"{method} disconnected")
         assert hollow.get_xydata().tolist() == [[1, pytest.approx(height)]]
         assert hollow.get_markerfacecolor() == "white"
     assert says(figure, "Hollow marker: in some seed the layer lost all its weights")
@@ -266,7 +269,7 @@ def test_densities_share_the_line_of_the_initial_weights(densities):
     figure = draw_densities(densities)
     cnn, mlp = figure.axes
     both = line(cnn, "omp iunet expected")
-    assert both.get_ydata() == pytest.approx([0.02, 0.001, 0.5])
+    assert both.get_ydata() == pytest.approx([0.02, 0, 0.5])
     assert both.get_linestyle() == "--" and both.get_color() not in (
         LOOKS["omp"].colour,
         LOOKS["iunet"].colour,
@@ -290,7 +293,7 @@ def test_densities_of_one_seed_and_of_other_ratios():
     assert panel.get_title() == "SVHN, CNN\nratios 4 to 8"
     assert says(figure, "Ratios of SVHN, CNN: OMP 4, IUNET 8.")
     assert says(figure, "One seed: no bands.")
-    assert line(panel, "omp").get_ydata().tolist() == pytest.approx([0.01, 0.5])
+    assert line(panel, "omp").get_ydata().tolist() == pytest.approx([0, 0.5])
 
 
 def test_densities_have_a_row_per_layer_and_what_is_expected():
