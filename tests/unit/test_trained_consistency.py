@@ -194,12 +194,13 @@ def test_the_report_of_a_subnetwork(files, tmp_path):
     """Metrics are the ensemble's on each part; the consistency beside them is of mask ⊙ θ†."""
     name = "encoder.0.weight"
     mask = np.random.default_rng(1).random((8, 6)) < 0.5
+    masks = {name: mask, "encoder.3.weight": np.ones((8, 8), bool)}
     members = [trained_state(TABLE, seed) for seed in range(3)]
     for member in members:
         member[name] *= torch.from_numpy(mask)
-    write_members(tmp_path / "subnetwork.safetensors", members, {name: mask})
-    write_arrays(tmp_path / "mask.safetensors", pack_masks({name: mask}))
-    report = mask_report({name: mask}, {name: mask}, 1) | {"failed": None, "ratio": 2}
+    write_members(tmp_path / "subnetwork.safetensors", members, masks)
+    write_arrays(tmp_path / "mask.safetensors", pack_masks(masks))
+    report = mask_report(masks, masks, 1) | {"failed": None, "ratio": 2}
     write_json(tmp_path / "mask.json", report)
     inputs = files | {
         "weights": str(tmp_path / "subnetwork.safetensors"),
