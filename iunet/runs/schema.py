@@ -29,6 +29,7 @@ CATALOGS = {
     "inits": INITS,
     "networks": NETWORKS,
     "trained": (*NETWORKS, *LEARNERS),
+    "recipes": ("iunet", "beta_lasso", "dense", *LEARNERS),
     "data sets of the paper": [row["dataset"] for table in (8, 9) for row in paper_table(table)],
 }
 DEPTH, VALUES = 20, 100_000  # far beyond any config
@@ -165,7 +166,8 @@ def explain_schema_error(error: Any) -> str:
         "uniqueItems": lambda v: "must not have an entry twice",
         "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
     }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
-    return f"The config key '{key}' is {error.instance!r}, but {wanted}."
+    near = nearest(error.instance, error.validator_value) if error.validator == "enum" else ""
+    return f"The config key '{key}' is {error.instance!r}, but {wanted}.{near}"
 
 
 def _wanted_type(kinds: str | list[str], value: Any) -> str:

@@ -15,9 +15,10 @@ from typing import Any
 
 from iunet.data.registry import SOURCES, Dataset, find, mirror_index, read_registry
 from iunet.errors import UserError, nearest
+from iunet.provenance import flat
 from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
-from iunet.runs.names import base_network
+from iunet.runs.names import base_network, parse_value, value_text
 from iunet.runs.schema import check_plain, check_schema, read_schema
 from iunet.runs.settings import Config
 
@@ -50,6 +51,7 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     _check_tables(config, declared)
     _check_datasets(config, registry, declared)
     _check_ranges(config)
+    _check_digits(config)
     away = unavailable(registry, config["data"]["mirror"])
     fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
     bench = Benchmark(config, registry, away, fixed)
@@ -103,6 +105,18 @@ def _check_ranges(config: Config) -> None:
                 f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
                 "starts with its smaller value."
             )
+
+
+def _check_digits(config: Config) -> None:
+    """Settings are read back from paths, so a path must be able to say them."""
+    in_paths = {key: config[key] for key in ("methods", "prune", "beta_lasso")}
+    for key, entry in flat(in_paths).items():
+        for value in entry if isinstance(entry, list) else [entry]:
+            if isinstance(value, int | float) and parse_value(value_text(value)) != value:
+                raise UserError(
+                    f"The config key '{key}' is {value!r}, but the path of a run holds six digits "
+                    f"of it ({value_text(value)}), so another run would be made. Round the value."
+                )
 
 
 def _check_tables(config: Config, declared: dict[str, Declared]) -> None:

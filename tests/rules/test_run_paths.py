@@ -6,7 +6,7 @@ import pytest
 from configs import benchmark, merged
 
 from iunet.errors import UserError
-from iunet.runs.targets import check_run_path
+from iunet.runs.targets import check_run
 
 BENCH = benchmark(merged())
 
@@ -14,9 +14,9 @@ BENCH = benchmark(merged())
 def check(path: str) -> None:
     """`wine/mlp_tab/kappa1-sup/seed0` or `…/ratio8`, as below results/runs/."""
     dataset, network, run, seed, *cut = path.split("/")
-    cut = cut[0] if cut else None
-    seed = seed.removeprefix("seed")
-    check_run_path(BENCH.config, BENCH.registry[dataset], network, seed, run, cut)
+    kind = "dense" if run.startswith("dense") else "supernet"
+    point = {"dataset": dataset, "network": network, kind: run, "seed": seed.removeprefix("seed")}
+    check_run(BENCH, point | ({"cut": cut[0]} if cut else {}))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from iunet.method.pruning import (
 from iunet.networks.layers import shrunk_widths
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.runs import settings
-from iunet.runs.methods import resolve_row
+from iunet.runs.methods import Method, resolve_method
 from iunet.runs.names import CutName
 from iunet.runs.targets import row_of_path
 
@@ -205,18 +205,22 @@ ROWS = {
 }
 
 
+def resolve(row: dict, network: str) -> Method:
+    return resolve_method({**CONFIG, "methods": {"row": row}}, "row", network)
+
+
 @pytest.mark.parametrize(("cut", "changes"), ROWS.items())
 def test_a_row_of_controls_has_one_name_and_comes_back_from_it(cut, changes):
     row = {"kappa": 0.25, "objective": "ilo", "ratios": [8], **changes}
-    method = resolve_row(CONFIG, "row", row, "mlp_tab")
+    method = resolve(row, "mlp_tab")
     assert (method.supernets, method.cuts) == (("kappa0.25-ilo",), (cut,))
     back = row_of_path(CONFIG, "mlp_tab", "kappa0.25-ilo", cut)
-    assert resolve_row(CONFIG, "row", back, "mlp_tab").cuts == (cut,)
+    assert resolve(back, "mlp_tab").cuts == (cut,)
 
 
 def test_class_weights_stand_in_supernet_and_subnetwork():
     row = {"kappa": 1, "objective": "sup", "class_weights": "balanced"}
-    method = resolve_row(CONFIG, "row", row, "mlp_tab")
+    method = resolve(row, "mlp_tab")
     assert (method.supernets, method.cuts) == (("kappa1-sup-balanced",), ("ratio8-balanced",))
     point = SimpleNamespace(network="mlp_tab", supernet="kappa1-sup-balanced", seed="0")
     assert settings.supernet_settings(CONFIG, point)["class_weights"] == "balanced"
@@ -234,7 +238,7 @@ def test_class_weights_stand_in_supernet_and_subnetwork():
 )
 def test_transforms_are_a_coordinate_of_the_supernet(network, augment, name, left):
     row = {"kappa": 1, "objective": "ilo", "augment": augment}
-    assert resolve_row(CONFIG, "row", row, network).supernets == (name,)
+    assert resolve(row, network).supernets == (name,)
     point = SimpleNamespace(network=network, supernet=name, seed="0")
     chosen = settings.supernet_augment(CONFIG, point)
     if left is not None:
@@ -257,7 +261,7 @@ def test_transforms_are_a_coordinate_of_the_supernet(network, augment, name, lef
 def test_impossible_transforms_are_named(changes, fragment):
     row = {"kappa": 1, "objective": "ilo", **changes}
     with pytest.raises(UserError, match=fragment.replace("?", r"\?")):
-        resolve_row(CONFIG, "row", row, "mlp_vis")
+        resolve(row, "mlp_vis")
 
 
 def test_another_seeds_mask_needs_another_seed():
@@ -265,7 +269,7 @@ def test_another_seeds_mask_needs_another_seed():
     with pytest.raises(UserError, match="one seed only"):
         settings.seed_of_mask({**CONFIG, "seeds": [0]}, point)
     row = {"kappa": 1, "objective": "ilo", "mask": "other_seed"}
-    assert resolve_row(CONFIG, "row", row, "mlp_tab").needs_another_seed
+    assert resolve(row, "mlp_tab").needs_another_seed
     config = {**CONFIG, "seeds": [0, 5, 7]}
     for seed, other in {"0": 5, "5": 7, "7": 0}.items():
         point = SimpleNamespace(cut="ratio8-other_seed", seed=seed)
