@@ -96,7 +96,7 @@ def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) ->
 
 def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with their line numbers, without blank lines, which pandas skips too."""
-    from fsspec.implementations.local import LocalFileSystem  # comes with torch
+    from fsspec.implementations.local import LocalFileSystem
 
     # Uncompressed as the ending of the name says.
     how = {"compression": "infer", "encoding": "utf-8-sig", "newline": ""}
