@@ -19,15 +19,12 @@ from types import SimpleNamespace
 import pandas as pd
 
 from iunet.errors import UserError
-from iunet.figures.catalog import declared_figures
 from iunet.runs import paths
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Job
 from iunet.runs.overlays import merged_config
-from iunet.runs.validate import validate
-from iunet.shown import Shown, whole_lineage
-from iunet.tables.catalog import declared_tables
+from iunet.shown import Shown, benchmark, whole_lineage
 
 COLUMNS = {  # of a sum of jobs: how each is made and shown
     "jobs": ("sum", "{:,.0f}".format),
@@ -135,7 +132,7 @@ def main() -> None:
     changes = [*arguments.config, *([f"device={arguments.device}"] if arguments.device else [])]
     try:
         config = merged_config(arguments.configfile, changes)
-        bench = validate(config, declared_tables() | declared_figures())
+        bench = benchmark(config)
         print(report(Estimate(bench, arguments.remaining), arguments.files))
     except UserError as error:
         sys.exit(str(error))

@@ -8,18 +8,30 @@ from __future__ import annotations
 from functools import cache, cached_property
 from pathlib import Path
 
-from iunet.figures.catalog import figure_module, figure_request, figure_titles
+from iunet.figures.catalog import declared_figures, figure_module, figure_request, figure_titles
 from iunet.paper import paper_digest
 from iunet.provenance import digest
 from iunet.results.request import every_run, files, request_digest
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Lineage, Stage
+from iunet.runs.settings import Config
 from iunet.runs.stages import STAGES
-from iunet.runs.validate import shown_on_page
-from iunet.tables.catalog import table_digest, table_module, table_names, table_request
+from iunet.runs.validate import shown_on_page, validate
+from iunet.tables.catalog import (
+    declared_tables,
+    table_digest,
+    table_module,
+    table_names,
+    table_request,
+)
 
 SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts"
+
+
+def benchmark(config: Config) -> Benchmark:
+    """The benchmark of a config, with what tables and figures say of themselves."""
+    return validate(config, declared_tables() | declared_figures())
 
 
 class Shown:

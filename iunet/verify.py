@@ -76,13 +76,10 @@ def _same_settings(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
 
 def verify(folder: str, overlays: list[str], changes: list[str]) -> list[str]:
     """Every file of a folder that a config would not make, with the reason."""
-    from iunet.figures.catalog import declared_figures
     from iunet.runs.overlays import merged_config
-    from iunet.runs.validate import validate
-    from iunet.shown import Shown, whole_lineage
-    from iunet.tables.catalog import declared_tables
+    from iunet.shown import Shown, benchmark, whole_lineage
 
     if not Path(folder).is_dir():
         raise UserError(f"There is no folder {folder}.")
-    bench = validate(merged_config(overlays, changes), declared_tables() | declared_figures())
-    return list(foreign_files(whole_lineage(Shown(bench)), folder))
+    shown = Shown(benchmark(merged_config(overlays, changes)))
+    return list(foreign_files(whole_lineage(shown), folder))

@@ -14,7 +14,6 @@ from pathlib import Path
 from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError, nearest
-from iunet.networks.catalog import NETWORKS
 from iunet.runs import paths
 from iunet.runs.methods import Method, resolve_method
 from iunet.runs.names import CutName, base_network
@@ -73,11 +72,12 @@ class Benchmark:
         self,
         config: Config,
         registry: dict[str, Dataset],
+        declared: dict[str, Declared],
         unavailable: dict[str, str] | None = None,
-        fixed: dict[str, Pairs] | None = None,
     ):
         self.config, self.registry = config, registry
-        self.fixed = fixed or {}  # networks and methods of entries that a config cannot choose
+        # Networks and methods of entries that a config cannot choose.
+        self.fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
         self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
         self.root: str = config["results"]
         self.seeds: list[int] = config["seeds"]
@@ -115,19 +115,14 @@ class Benchmark:
 
     def _check_pairs(self, key: str, datasets: list[str], pairs: Iterable[Pair]) -> None:
         """Every network and method exists, and every data set has a network for its kind."""
+        for pair in pairs:
+            for what, name in zip(("network", "method"), pair, strict=True):
+                if name not in (known := self.config[f"{what}s"]):
+                    raise UserError(
+                        f"The config key '{key}.{what}s' names '{name}', which is not a {what}."
+                        f"{nearest(name, known)}"
+                    )
         methods, networks = self.config["methods"], dict.fromkeys(network for network, _ in pairs)
-        for _, method in pairs:
-            if method not in methods:
-                raise UserError(
-                    f"The config key '{key}.methods' names '{method}', which is not a method."
-                    f"{nearest(method, methods)}"
-                )
-        for network in networks:
-            if network not in NETWORKS or network not in self.config["networks"]:
-                raise UserError(
-                    f"The config key '{key}.networks' names '{network}', which is not a network."
-                    f"{nearest(network, NETWORKS)}"
-                )
         tuned = [method for _, method in pairs if methods[method].get("recipe") in LEARNERS]
         for dataset in datasets:
             kind = self.registry[dataset].kind
@@ -213,25 +208,19 @@ class Benchmark:
         """
         method = cell.method
         place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
-        if method.tuned:
-            path = self.path(
-                paths.TUNED_EVALUATION, dataset=cell.dataset, learner=method.network, seed=seed
-            )
-            return {method.network: path}
-        if method.stage == "dense":
-            name = method.supernets[0]
-            return {name: self.path(paths.DENSE_EVALUATION, **place, dense=name)}
-        if method.stage == "supernet":
+        if method.stage == "subnetwork":
+            form = paths.SUBNETWORK_EVALUATION
             return {
-                name: self.path(paths.SUPERNET_EVALUATION, **place, supernet=name)
-                for name in method.supernets
+                f"{supernet}/{cut}": self.subnetwork(form, **place, supernet=supernet, cut=cut)
+                for supernet, cut in method.candidates()
             }
-        return {
-            f"{supernet}/{cut}": self.subnetwork(
-                paths.SUBNETWORK_EVALUATION, **place, supernet=supernet, cut=cut
-            )
-            for supernet, cut in method.candidates()
-        }
+        form, wildcard = {
+            "tuned": (paths.TUNED_EVALUATION, "learner"),
+            "dense": (paths.DENSE_EVALUATION, "dense"),
+            "supernet": (paths.SUPERNET_EVALUATION, "supernet"),
+        }[method.stage]
+        names = method.supernets or [method.network]
+        return {name: self.path(form, **place, **{wildcard: name}) for name in names}
 
     def subnetwork(self, template: str, cut: str, **values: object) -> str:
         """A file of a subnetwork, given its cut with the finetune options in its name."""

@@ -53,8 +53,7 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     _check_ranges(config)
     _check_digits(config)
     away = unavailable(registry, config["data"]["mirror"])
-    fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
-    bench = Benchmark(config, registry, away, fixed)
+    bench = Benchmark(config, registry, declared, away)
     _check_rows(bench)
     return bench
 

@@ -56,16 +56,12 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def adopt_reports(arguments: argparse.Namespace, results: str, partial: bool = False) -> None:
     """Reports of older versions count as finished runs, if their settings are the study's."""
-    from iunet.figures.catalog import declared_figures
-    from iunet.runs.validate import validate
-    from iunet.shown import Shown, whole_lineage
-    from iunet.tables.catalog import declared_tables
+    from iunet.shown import Shown, benchmark, whole_lineage
     from iunet.verify import adopt
 
     config = read_config() | {"results": results, "partial": partial}
     config["data"]["mirror"] = arguments.mirror
-    bench = validate(config, declared_tables() | declared_figures())
-    adopt(whole_lineage(Shown(bench)), PROJECT / results)
+    adopt(whole_lineage(Shown(benchmark(config))), PROJECT / results)
 
 
 def unfinished(config: Config, part: str) -> list[str]:
@@ -77,10 +73,10 @@ def unfinished(config: Config, part: str) -> list[str]:
     from iunet.data.registry import read_registry
     from iunet.figures.catalog import figure_request
     from iunet.runs.entries import Benchmark
-    from iunet.tables.catalog import fixed_pairs
+    from iunet.tables.catalog import declared_tables
 
     registry = read_registry(PROJECT / path for path in config["data"]["registry"])
-    bench = Benchmark(config, registry, fixed=fixed_pairs())
+    bench = Benchmark(config, registry, declared_tables())
     if part in DRAWN:
         results = figure_request(bench, part).artifacts
     else:

@@ -19,7 +19,7 @@ from typing import Any
 
 from iunet.provenance import digest
 from iunet.results.request import Request, request_digest
-from iunet.runs.entries import Benchmark, Declared, Pairs, why_empty
+from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import Config
 from iunet.tables.context import Context, context_of
 
@@ -72,11 +72,6 @@ def declared_tables() -> dict[str, Declared]:
         key: Declared(getattr(module, "KIND", None), getattr(module, "PAIRS", ()))
         for key, module in modules.items()
     }
-
-
-def fixed_pairs() -> Pairs:
-    """The networks and methods of those tables that fix them, by their keys in the config."""
-    return {key: entry.pairs for key, entry in declared_tables().items() if entry.pairs}
 
 
 # ---- what a table is made of, from the config alone

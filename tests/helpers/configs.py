@@ -10,10 +10,7 @@ from typing import Any
 import yaml
 from snakemake.utils import update_config
 
-from iunet.figures.catalog import declared_figures
-from iunet.runs.entries import Benchmark
-from iunet.runs.validate import validate
-from iunet.tables.catalog import declared_tables
+from iunet.shown import benchmark as benchmark
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,8 +30,3 @@ def _of_files(overlays: tuple[str, ...]) -> dict[str, Any]:
         text = (ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8")
         update_config(config, yaml.safe_load(text))
     return config
-
-
-def benchmark(config: dict[str, Any]) -> Benchmark:
-    """The config, checked as every start of Snakemake does."""
-    return validate(config, declared_tables() | declared_figures())

@@ -15,7 +15,7 @@ from iunet.data.registry import read_registry
 from iunet.results.request import AskedRun, Request, asked_runs, split_reports
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, base_network
-from iunet.tables.catalog import fixed_pairs
+from iunet.tables.catalog import declared_tables
 
 SIZES = {
     "encoder_weights": 800,
@@ -37,7 +37,7 @@ REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 def toy_bench(folder: Path, unavailable=None, **changes: Any) -> Benchmark:
     """The paper's benchmark with two seeds, its results below `folder`."""
     config = copy.deepcopy(CONFIG) | {"results": str(folder), "seeds": [0, 1]} | changes
-    return Benchmark(config, REGISTRY, unavailable, fixed_pairs())
+    return Benchmark(config, REGISTRY, declared_tables(), unavailable)
 
 
 def score_of(run: AskedRun) -> float:

@@ -18,7 +18,7 @@ from iunet.figures.make import make_figure
 from iunet.page.build import make_page
 from iunet.results.request import files
 from iunet.runs.entries import Benchmark
-from iunet.tables.catalog import TABLES, fixed_pairs, why_table_empty
+from iunet.tables.catalog import TABLES, declared_tables, why_table_empty
 from iunet.tables.make import make_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def bench_of(root: Path, *kinds: str) -> Benchmark:
             groups = [n for n in entry["datasets"] if n in config["datasets"]]
             single = [n for n in entry["datasets"] if n not in groups and REGISTRY[n].kind in kinds]
             entry["datasets"] = groups + single
-    return Benchmark(config, REGISTRY, fixed=fixed_pairs())
+    return Benchmark(config, REGISTRY, declared_tables())
 
 
 def make_tables(bench: Benchmark, root: Path, names=tuple(TABLES)) -> dict[str, dict[str, str]]:

@@ -19,7 +19,7 @@ from iunet.figures.style import LOOKS, SMALL, write_figure
 from iunet.results.collect import collect, runs_frame
 from iunet.runs.entries import Benchmark
 from iunet.study.__main__ import read_config
-from iunet.tables.catalog import fixed_pairs
+from iunet.tables.catalog import declared_tables
 
 
 def drawn(records: list[dict]):
@@ -172,7 +172,7 @@ def test_figure2_refuses_what_it_cannot_show():
 def test_every_point_of_the_published_study_is_drawn():
     config = read_config()
     registry = read_registry([str(ROOT / "config/datasets.csv")])
-    bench = Benchmark(config, registry, fixed=fixed_pairs())
+    bench = Benchmark(config, registry, declared_tables())
     runs_csv = ROOT / "reports/cpu-study/runs.csv"
     rows = points(collect(bench, figure_request(bench, "figure2"), runs_csv).runs)
     found = {(row["method"], row["ratio"]) for row in rows if not row["missing"]}

@@ -18,7 +18,7 @@ from iunet.data.registry import read_registry
 from iunet.runs.entries import Benchmark
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
-from iunet.tables.catalog import fixed_pairs
+from iunet.tables.catalog import declared_tables
 from iunet.tables.context import context_of
 from iunet.training.support.checkpoint import Checkpoint
 
@@ -87,7 +87,7 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
     for weights, who in ((None, "MLP_TAB+C weights"), ("balanced", "MLP_TAB+C and MINE weight")):
         config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
         check_schema(config)
-        bench = Benchmark(config, registry, fixed=fixed_pairs())
+        bench = Benchmark(config, registry, declared_tables())
         assert who in context_of(bench, bench.cells_of("tables.table7")).notes[1]
 
 
@@ -105,6 +105,6 @@ def test_tables_say_who_weights_classes(weighted, words):
     for name in LEARNERS:
         config["tuning"][name]["class_weights"] = "balanced" if name in weighted else "none"
     registry = read_registry([str(ROOT / "config" / "datasets.csv")])
-    bench = Benchmark(config, registry, fixed=fixed_pairs())
+    bench = Benchmark(config, registry, declared_tables())
     (_, note) = context_of(bench, bench.cells_of("tables.table7")).notes
     assert words in note

@@ -46,7 +46,7 @@ REGISTRY = read_registry(CONFIG["data"]["registry"])
 
 
 def planned(config: dict) -> list[Cell]:
-    return Benchmark(config, REGISTRY).all_cells
+    return Benchmark(config, REGISTRY, {}).all_cells
 
 
 def with_method(row: dict, **experiment) -> dict:

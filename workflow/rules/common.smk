@@ -12,13 +12,10 @@ sys.path.insert(0, str(PROJECT))  # the package is also found where it is not in
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
-from iunet.figures.catalog import declared_figures
 from iunet.runs import paths, settings
 from iunet.runs.names import OPTIONS
 from iunet.runs.targets import check_targets
-from iunet.runs.validate import validate
-from iunet.shown import Shown, whole_lineage
-from iunet.tables.catalog import declared_tables
+from iunet.shown import Shown, benchmark, whole_lineage
 
 
 @contextmanager
@@ -31,7 +28,7 @@ def user_errors():
 
 
 with user_errors():
-    BENCH = validate(config, declared_tables() | declared_figures())
+    BENCH = benchmark(config)
     SHOWN = Shown(BENCH)
     check_targets(BENCH, sys.argv[1:], {"tables": SHOWN.tables, "figures": SHOWN.figures})
 config.update(BENCH.config)  # as jobs get it

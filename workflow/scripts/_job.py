@@ -89,11 +89,9 @@ def _code(snakemake: Any) -> dict[str, list[str]]:
 
 def benchmark(snakemake: Any) -> Any:
     """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
-    from iunet.figures.catalog import declared_figures
-    from iunet.runs.validate import validate
-    from iunet.tables.catalog import declared_tables
+    from iunet import shown
 
-    return validate(snakemake.config, declared_tables() | declared_figures())
+    return shown.benchmark(snakemake.config)
 
 
 def run_name(snakemake: Any) -> str:
