@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 AnyPath = str | os.PathLike
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 PROVENANCE, SEAL = "made_by", "seal"
+SIGNED = (".json", ".safetensors")  # files that carry provenance
 AGAIN = (
     "It is an artifact of the workflow: delete it and run the same command again to make it anew."
 )
@@ -104,19 +105,24 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
     """
     code: list[Code] = []
     for path, wanted in expected.items():
-        if Path(path).suffix not in CONTENT:
+        if Path(path).suffix not in SIGNED:
             continue
         found = read_provenance(path)
         refuse_foreign(path, wanted, found)
         code.append(_dictionary(found, "code"))
         for name, checksum in _dictionary(found, "files").items():
             beside = Path(path).parent / Path(name).name
-            if str(beside) in expected and sha256(beside) != checksum:
-                raise UserError(
-                    f"{beside} is not the file that {path} describes (its sha256 differs). Delete "
-                    "both and run the same command again."
-                )
+            if str(beside) in expected:
+                _check_described(beside, checksum, path)
     return joined_code(*code)
+
+
+def _check_described(path: AnyPath, checksum: Any, described_by: AnyPath) -> None:
+    if sha256(path) != checksum:
+        raise UserError(
+            f"{path} is not the file that {described_by} describes (its sha256 differs). Delete "
+            "both and run the same command again."
+        )
 
 
 def _dictionary(provenance: Any, key: str) -> dict[str, Any]:
@@ -126,7 +132,11 @@ def _dictionary(provenance: Any, key: str) -> dict[str, Any]:
 
 def read_provenance(path: AnyPath) -> Any:
     """What a JSON or safetensors file says of itself; None if it says nothing."""
-    content = CONTENT[Path(path).suffix](path)
+    if Path(path).suffix == ".json":
+        content = _load_json(path)
+    else:
+        with _opened(path) as (_, content):
+            pass
     record = content.get(PROVENANCE) if isinstance(content, dict) else None
     if isinstance(record, dict) and SEAL in record and record != _sealed(record):
         raise UserError(f"{path} is damaged: what it says of itself was changed. {AGAIN}")
@@ -176,12 +186,8 @@ def write_json(path: AnyPath, content: dict[str, Any], files: Iterable[AnyPath] 
     `files` are files of the same job beside it that cannot hold a checksum themselves.
     """
     beside = {Path(file).name: sha256(file) for file in files}
-    _write_object(path, _signed(path, content, **({"files": beside} if beside else {})))
-
-
-def _write_object(path: AnyPath, content: dict[str, Any]) -> None:
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text(path, text + "\n")
+    signed = _signed(path, content, **({"files": beside} if beside else {}))
+    write_text(path, json.dumps(signed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: AnyPath) -> dict[str, Any]:
@@ -211,20 +217,15 @@ def write_text(path: AnyPath, text: str) -> None:
 def write_arrays(path: AnyPath, arrays: dict[str, np.ndarray], **metadata: Any) -> None:
     """Write named arrays as safetensors, with the metadata as JSON in the header."""
     import numpy as np
+    from safetensors.numpy import save_file
 
     # safetensors writes the memory as it lies: a transposed view would come back scrambled.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     checksums = {name: _array_digest(array) for name, array in contiguous.items()}
-    _save(path, contiguous, _signed(path, metadata, sha256=checksums))
-
-
-def _save(path: AnyPath, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> None:
-    from safetensors.numpy import save_file
-
+    header = json.dumps(_signed(path, metadata, sha256=checksums), sort_keys=True)
     with atomic_path(path) as temporary:
         # One entry only: safetensors writes several in random order, and files would differ.
-        text = json.dumps(header, sort_keys=True)
-        save_file(arrays, temporary, metadata={"iunet": text})
+        save_file(contiguous, temporary, metadata={"iunet": header})
 
 
 def read_arrays(path: AnyPath, *names: str) -> dict[str, np.ndarray]:
@@ -272,11 +273,6 @@ def _opened(path: AnyPath) -> Iterator[tuple[Any, dict[str, Any]]]:
         ) from error
 
 
-def _header(path: AnyPath) -> dict[str, Any]:
-    with _opened(path) as (_, header):
-        return header
-
-
 def write_tensors(path: AnyPath, tensors: dict[str, torch.Tensor], **metadata: Any) -> None:
     """`write_arrays` of tensors on any device."""
     write_arrays(path, {name: t.detach().cpu().numpy() for name, t in tensors.items()}, **metadata)
@@ -290,19 +286,18 @@ def read_tensors(path: AnyPath, device: torch.device | str = "cpu") -> dict[str,
     return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
 
 
-CONTENT = {".json": _load_json, ".safetensors": _header}  # files that carry provenance
-
-
 def give_identity(path: AnyPath, identity: Identity) -> None:
     """Let an artifact say that it is this job's; content, checksums and versions stay."""
-    content, record = CONTENT[Path(path).suffix](path), read_provenance(path)
-    kept = ("file", "content", "sha256", "files", "code")
-    record = {key: record[key] for key in kept if key in record}
-    content[PROVENANCE] = _sealed(record | identity)
-    if Path(path).suffix == ".json":
-        _write_object(path, content)
-    else:
-        _save(path, read_arrays(path), content)
+    record, of_this_process = read_provenance(path), _provenance
+    sign({**identity, **{key: record[key] for key in ("files", "code") if key in record}})
+    try:
+        if Path(path).suffix == ".json":
+            write_json(path, read_json(path))
+        else:
+            arrays, metadata = read_arrays_and_metadata(path)
+            write_arrays(path, arrays, **metadata)
+    finally:
+        sign(of_this_process)
 
 
 # ---- other files
@@ -314,11 +309,7 @@ def read_description(json_path: AnyPath, data_path: AnyPath) -> dict[str, Any]:
     for key in ("dataset", "kind", "sha256"):
         if key not in description:
             raise UserError(f"{json_path} describes no data set: it lacks '{key}'. {AGAIN}")
-    if sha256(data_path) != description["sha256"]:
-        raise UserError(
-            f"Data set '{description['dataset']}': {data_path} is not the file that {json_path} "
-            "describes (its sha256 differs). Delete both and run the same command again."
-        )
+    _check_described(data_path, description["sha256"], json_path)
     return description
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from iunet.artifacts import CONTENT, give_identity, read_provenance
+from iunet.artifacts import SIGNED, give_identity, read_provenance
 from iunet.errors import UserError
 from iunet.provenance import flat, refuse_foreign
 from iunet.runs.lineage import Lineage
@@ -35,7 +35,7 @@ def artifacts_in(folder: str | Path) -> Iterator[Path]:
     """Every file of a folder of results that carries its provenance."""
     for part in FOLDERS:
         for path in sorted((Path(folder) / part).rglob("*")):
-            if path.suffix in CONTENT and path.is_file():
+            if path.suffix in SIGNED and path.is_file():
                 yield path
 
 
