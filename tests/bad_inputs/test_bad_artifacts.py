@@ -99,7 +99,7 @@ def test_a_mask_of_numbers_is_none(tmp_path):
         read_masks(tmp_path / "mask.safetensors", tmp_path / "mask.json")
 
 
-# ---- whose a file is
+# ---- provenance
 
 
 @pytest.mark.parametrize(
