@@ -85,8 +85,9 @@ def parse_changes(text: str) -> dict[str, Any]:
 
 
 def parse_variant(text: str, defaults: dict[str, Any]) -> dict[str, Any]:
-    """The defaults, with what a variant's text changes."""
-    return {**defaults, **parse_changes(text)}
+    """The defaults, with what a variant's text changes of them."""
+    changes = parse_changes(text)
+    return {key: changes.get(key, value) for key, value in defaults.items()}
 
 
 # ---- the parts of a path

@@ -22,7 +22,6 @@ from iunet.runs.names import (
     SupernetName,
     base_network,
     network_variant,
-    parse_changes,
     parse_variant,
 )
 from iunet.training.schedule import schedule_of, usual_schedule
@@ -132,8 +131,7 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     coordinates = {"kappa": float(name.kappa), "objective": name.objective, "seed": int(point.seed)}
     lasso = name.objective == LASSO
     defaults = lasso_defaults(config) if lasso else supernet_defaults(config)
-    changes = {k: v for k, v in parse_changes(name.variant).items() if k in defaults}
-    settings = without_off("supernet", {**defaults, **changes, **coordinates})
+    settings = without_off("supernet", parse_variant(name.variant, defaults) | coordinates)
     if lasso:
         return {**settings, "l1": name.l1, "histograms": False}
     settings["weight"] = settings.pop("lambda")
@@ -152,13 +150,12 @@ def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
     if objective_entry(name.objective).views < 2:
         return None
     kind = network_kind(point.network)
-    section = augment_settings(config, point)
-    known = augment_defaults(config, kind)
-    changes = {k: v for k, v in parse_changes(name.variant).items() if k in known}
+    chosen = parse_variant(name.variant, augment_defaults(config, kind))
     if kind == "tabular":
-        return {**section, **changes}
-    strengths = {key: value for key, value in changes.items() if key not in section}
-    left = {key: section[key] for key in section if changes.get(key, True)}
+        return chosen
+    transforms = config["augment"]["vision"]
+    strengths = {key: value for key, value in chosen.items() if key not in transforms}
+    left = {key: value for key, value in transforms.items() if chosen[key]}
     return {k: {**v, **strengths} if k == "color" else v for k, v in left.items()}
 
 
