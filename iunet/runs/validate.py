@@ -108,7 +108,8 @@ def _check_ranges(config: Config) -> None:
 
 def _check_digits(config: Config) -> None:
     """Settings are read back from paths, so a path must be able to say them."""
-    in_paths = {key: config[key] for key in ("methods", "prune", "beta_lasso")}
+    in_paths = {key: config[key] for key in ("methods", "prune")}
+    in_paths["beta_lasso.l1"] = config["beta_lasso"]["l1"]
     for key, entry in flat(in_paths).items():
         for value in entry if isinstance(entry, list) else [entry]:
             if isinstance(value, int | float) and parse_value(value_text(value)) != value:
