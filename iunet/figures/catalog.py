@@ -5,7 +5,7 @@ Imported at every start of Snakemake: what draws is imported in the figure's own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,62 +14,76 @@ from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Declared, why_empty
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
-KINDS = {"figures.figure2": "vision", "figures.figure3": "vision"}  # for one kind of data only
+ARRAYS = {"figure3": paths.SUPERNET_HISTOGRAMS, "figure4": paths.SUPERNET_WEIGHTS}
 
 
 @dataclass(frozen=True)
 class FigureEntry:
     title: str
+    module: str
     request: Callable[[Benchmark, str], Request]  # what it is made of, by its name
     key: str = ""  # the config's entry that names its data sets
+    kind: str | None = None  # of data, if it is for one kind only
 
 
-def _figure2(bench: Benchmark, name: str) -> Request:
+def _ratios(bench: Benchmark, name: str) -> Request:
     cells = bench.cells_of("figures.figure2")
     return Request(cells, supernets=cells)
 
 
-def _figure3(bench: Benchmark, name: str) -> Request:
-    return _artifacts(trained_supernets(bench, name, HISTOGRAMS))
+def _arrays(bench: Benchmark, name: str) -> Request:
+    paths_of = (path for s in trained_supernets(bench, name) for path in s["files"].values())
+    return Request(artifacts=list(dict.fromkeys(paths_of)))
 
 
-def _figure4(bench: Benchmark, name: str) -> Request:
-    return _artifacts(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
-
-
-def _densities(bench: Benchmark, name: str) -> Request:
+def _masks(bench: Benchmark, name: str) -> Request:
     """Masks of the table of laziness."""
     cells = [cell for cell in bench.cells_of("tables.laziness") if cell.method.cuts]
     return Request(cells, masks=cells)
 
 
-def _critical_difference(bench: Benchmark, name: str) -> Request:
+def _ranking(bench: Benchmark, name: str) -> Request:
     return Request(artifacts=[bench.path(paths.TABLE_DOCUMENT, table="ranking")])
 
 
-def _experiment(bench: Benchmark, name: str) -> Request:
+def _scores(bench: Benchmark, name: str) -> Request:
     return Request(bench.cells_of(f"experiments.{name}"))
 
 
-def _tuning(bench: Benchmark, name: str) -> Request:
-    return Request(
-        artifacts=[path for _, path, missing in tuned_studies(bench, name) if not missing]
-    )
+def _trials(bench: Benchmark, name: str) -> Request:
+    studies = tuned_studies(bench, name)
+    return Request(artifacts=[path for _, path, missing in studies if not missing])
 
 
 FIGURES = {
     "figure2": FigureEntry(
-        "Figure 2: validation accuracy against compression", _figure2, "figures.figure2"
+        "Figure 2: validation accuracy against compression",
+        "iunet.figures.figure2",
+        _ratios,
+        "figures.figure2",
+        "vision",
     ),
     "figure3": FigureEntry(
-        "Figure 3: magnitudes of weights during training", _figure3, "figures.figure3"
+        "Figure 3: magnitudes of weights during training",
+        "iunet.figures.figure3",
+        _arrays,
+        "figures.figure3",
+        "vision",
     ),
     "figure4": FigureEntry(
-        "Figure 4: first-layer weights after training", _figure4, "figures.figure4"
+        "Figure 4: first-layer weights after training",
+        "iunet.figures.figure4",
+        _arrays,
+        "figures.figure4",
     ),
-    "densities": FigureEntry("Densities of the layers of masks", _densities, "tables.laziness"),
+    "densities": FigureEntry(
+        "Densities of the layers of masks", "iunet.figures.densities", _masks, "tables.laziness"
+    ),
     "critical_difference": FigureEntry(
-        "Critical difference of the methods on tables", _critical_difference, "tables.table7"
+        "Critical difference of the methods on tables",
+        "iunet.figures.critical_difference",
+        _ranking,
+        "tables.table7",
     ),
 }
 
@@ -77,22 +91,17 @@ FIGURES = {
 def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
     """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
     if name in bench.config["experiments"]:
-        return FigureEntry(f"Experiment {name}: scores", _experiment, f"experiments.{name}")
+        title, key = f"Experiment {name}: scores", f"experiments.{name}"
+        return FigureEntry(title, "iunet.figures.scores", _scores, key)
     if name.startswith(TUNING):
-        return FigureEntry(f"Tuning on {name.removeprefix(TUNING)}", _tuning)
+        title = f"Tuning on {name.removeprefix(TUNING)}"
+        return FigureEntry(title, "iunet.figures.tuning", _trials)
     return FIGURES[name]
-
-
-def figure_module(name: str) -> str:
-    """The module that draws a figure: its own, that of experiments, or that of studies."""
-    if name.startswith(TUNING):
-        return "iunet.figures.tuning"
-    return f"iunet.figures.{name if name in FIGURES else 'scores'}"
 
 
 def declared_figures() -> dict[str, Declared]:
     """What the figures say of themselves, by their keys in the config."""
-    return {key: Declared(KINDS.get(key)) for key in (f"figures.{name}" for name in FIGURES)}
+    return {f"figures.{name}": Declared(entry.kind) for name, entry in FIGURES.items()}
 
 
 def figure_titles(bench: Benchmark) -> dict[str, str]:
@@ -114,36 +123,27 @@ def why_nothing(bench: Benchmark, name: str) -> str | None:
 
 # ---- artifacts that figures open themselves
 
-HISTOGRAMS = {"histograms": paths.SUPERNET_HISTOGRAMS, "report": paths.SUPERNET_REPORT}
-WEIGHTS = {"weights": paths.SUPERNET_WEIGHTS, "report": paths.SUPERNET_REPORT}
 
-
-def trained_supernets(
-    bench: Benchmark, figure: str, files: dict[str, str], seeds: Iterable[int] | None = None
-) -> list[dict[str, Any]]:
+def trained_supernets(bench: Benchmark, figure: str) -> list[dict[str, Any]]:
     """Every supernet and seed of a figure, with its files by what they are, and why one is missing.
 
-    Of a table, the preprocessing says which inputs belong to which feature.
+    Figure 4 shows the first seed: what one network looks like. Of a table, the preprocessing says
+    there which inputs belong to which feature.
     """
     found = []
     for cell in bench.cells_of(f"figures.{figure}"):
         place = {"dataset": cell.dataset, "network": cell.method.network}
         kind = bench.registry[cell.dataset].kind
+        templates = {"arrays": ARRAYS[figure], "report": paths.SUPERNET_REPORT}
+        templates |= {"preprocessing": paths.PREPROCESSING} if kind == "tabular" else {}
         for supernet in cell.method.supernets:
-            for seed in seeds or bench.seeds:
+            for seed in bench.seeds[:1] if figure == "figure4" else bench.seeds:
                 run = {**place, "supernet": supernet, "seed": seed}
-                named = {of: bench.path(template, **run) for of, template in files.items()}
-                if kind == "tabular" and "weights" in files:
-                    named["preprocessing"] = bench.path(paths.PREPROCESSING, dataset=cell.dataset)
-                missing = bench.missing(cell, named.values())
+                files = {of: bench.path(template, **run) for of, template in templates.items()}
+                missing = bench.missing(cell, files.values())
                 head = {**run, "method": cell.method.name, "kind": kind, "missing": missing}
-                found.append(head | {"files": {} if missing else named})
+                found.append(head | {"files": {} if missing else files})
     return found
-
-
-def _artifacts(supernets: list[dict[str, Any]]) -> Request:
-    paths_of = dict.fromkeys(path for s in supernets for path in s["files"].values())
-    return Request(artifacts=list(paths_of))
 
 
 def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | None]]:

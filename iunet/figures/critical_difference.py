@@ -9,6 +9,7 @@ import textwrap
 from itertools import combinations
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure, FigureBase
 
 from iunet.artifacts import read_json
@@ -21,11 +22,10 @@ from iunet.runs.entries import Benchmark
 ALPHA = 0.05
 
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
+def rows(bench: Benchmark, name: str) -> Rows:
     """From the document of the table `ranking`, which holds the numbers behind it."""
     (document,) = figure_request(bench, name).artifacts
-    rows = pairs(read_json(document)["data"])
-    return draw(rows), rows
+    return pairs(read_json(document)["data"])
 
 
 def pairs(ranking: dict[str, Any]) -> Rows:
@@ -39,7 +39,7 @@ def pairs(ranking: dict[str, Any]) -> Rows:
     found = combinations(order, 2) if not problem else [(method, None) for method in ranks]
     rows = []
     for a, b in [*found] or [(None, None)]:
-        p = _p_value(ranking["p_values"], a, b) if b else None
+        p = ranking["p_values"][a][b] if b else None
         rows.append(
             {
                 "method": a,
@@ -56,45 +56,38 @@ def pairs(ranking: dict[str, Any]) -> Rows:
     return rows
 
 
-def _p_value(p_values: dict[str, dict[str, float]], a: str, b: str) -> float:
-    """The p-value of a pair, which may be given in one order or in both."""
-    return p_values[a][b] if b in p_values.get(a, {}) else p_values[b][a]
-
-
-# ---- drawing
-
-
+@house_style
 def draw(rows: Rows) -> Figure:
-    with house_style():
-        if rows[0]["missing"]:
-            return _draw_text(rows)
-        ranks = {}
-        for row in rows:
-            ranks |= {row["method"]: row["rank"], row["other"]: row["other_rank"]}
-        note = (
-            f"Average rank over {rows[0]['n_datasets']} data sets by balanced accuracy; 1 is best. "
-            f"A bar joins methods of which no two differ at α = {ALPHA:g}; its dots are its "
-            "methods."
-        )
-        figure, body = new_figure(PAGE_WIDTH * 0.8, 0.9 + 0.16 * len(ranks), [note])
-        _draw_diagram(body, ranks, rows)
+    ranks = {row["method"]: row["rank"] for row in rows if row["method"]}
+    if problem := rows[0]["missing"]:
+        names = [f"{method_label(m)} {ranks[m]:.2f}" for m in sorted(ranks, key=ranks.get)]
+        note = [f"Average ranks: {', '.join(names)}."] * bool(names)
+        figure, body = new_figure(PAGE_WIDTH * 0.8, 0.8, note)
+        text = textwrap.fill(f"Not enough data to test differences: {problem}", 70)
+        body.text(0.5, 0.5, text, ha="center", va="center", size=FONT, color=FAINT)
+        return figure
+    ranks[rows[-1]["other"]] = rows[-1]["other_rank"]  # the last is only ever the other one
+    note = (
+        f"Average rank over {rows[0]['n_datasets']} data sets by balanced accuracy; 1 is best. "
+        f"A bar joins methods of which no two differ at α = {ALPHA:g}; its dots are its methods."
+    )
+    figure, body = new_figure(PAGE_WIDTH * 0.8, 0.9 + 0.16 * len(ranks), [note])
+    _draw_diagram(body, ranks, rows)
     return figure
 
 
 def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None:
-    import pandas as pd
     from scikit_posthocs import critical_difference_diagram
 
-    order = list(ranks)
-    matrix = pd.DataFrame(1.0, index=order, columns=order)
+    labels = {method: method_label(method) for method in ranks}
+    matrix = pd.DataFrame(1.0, index=[*labels.values()], columns=[*labels.values()])
     for row in rows:
-        matrix.loc[row["method"], row["other"]] = row["p_value"]
-        matrix.loc[row["other"], row["method"]] = row["p_value"]
-    labels = {method: method_label(method) for method in order}
+        a, b = labels[row["method"]], labels[row["other"]]
+        matrix.loc[a, b] = matrix.loc[b, a] = row["p_value"]
     axes = body.subplots()
     drawn = critical_difference_diagram(
-        {labels[method]: ranks[method] for method in order},
-        matrix.rename(index=labels, columns=labels),
+        {labels[method]: rank for method, rank in ranks.items()},
+        matrix,
         alpha=ALPHA,
         ax=axes,
         label_fmt_left="{label}  {rank:.2f} ",
@@ -103,8 +96,8 @@ def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None
         marker_props={"s": 22, "edgecolor": "white", "linewidth": 0.5},
         elbow_props={"linewidth": 1.0},
         crossbar_props={"color": INK, "linewidth": 2.2, "marker": "o", "markersize": 4},
-        color_palette={labels[method]: look(method).colour for method in order},
-        text_h_margin=0.04 * len(order),
+        color_palette={label: look(method).colour for method, label in labels.items()},
+        text_h_margin=0.04 * len(ranks),
     )
     for (bar,) in drawn["crossbars"]:  # in the order of a set: the file would differ every time
         bar.set_xdata(sorted(bar.get_xdata()))
@@ -113,16 +106,6 @@ def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None
     for artist in [*drawn["elbows"], *drawn["markers"]]:
         artist.set_clip_on(False)  # they leave the axis where the best rank is 1
     axes.spines["top"].set_visible(True)
-    axes.set_xlim(1, len(order))
-    axes.set_xticks(range(1, len(order) + 1))
+    axes.set_xlim(1, len(ranks))
+    axes.set_xticks(range(1, len(ranks) + 1))
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
-
-
-def _draw_text(rows: Rows) -> Figure:
-    ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: row["rank"])
-    names = [f"{method_label(row['method'])} {row['rank']:.2f}" for row in ranked]
-    note = [f"Average ranks: {', '.join(names)}."] * bool(names)
-    figure, body = new_figure(PAGE_WIDTH * 0.8, 0.8, note)
-    text = textwrap.fill(f"Not enough data to test differences: {rows[0]['missing']}", 70)
-    body.text(0.5, 0.5, text, ha="center", va="center", size=FONT, color=FAINT)
-    return figure

@@ -18,16 +18,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_curves, missing_note, reasons, seeds_note
-from iunet.figures.style import (
-    FAINT,
-    FONT,
-    PAGE_WIDTH,
-    house_style,
-    look,
-    new_figure,
-    say_in_panel,
+from iunet.figures.parts import (
+    Rows,
+    draw_curves,
+    missing_note,
+    panel_grid,
+    panels_of,
+    run_names,
+    say_why_empty,
+    seeds_note,
 )
+from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, look, new_figure
 from iunet.labels import dataset_label, method_label, method_order, network_label
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
@@ -35,14 +36,12 @@ from iunet.results.selection import of_results, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network
 
-MOST_COLUMNS = 3
 SOLID = {"linestyle": "-", "linewidth": 1.1}
 EXPECTED = {"linestyle": (0, (4, 2)), "linewidth": 1.0}
 
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
-    rows = densities(collect(bench, figure_request(bench, name)), bench.config["init"])
-    return draw(rows), rows
+def rows(bench: Benchmark, name: str) -> Rows:
+    return densities(collect(bench, figure_request(bench, name)), bench.config["init"])
 
 
 def densities(results: Results, default_init: str) -> Rows:
@@ -51,19 +50,15 @@ def densities(results: Results, default_init: str) -> Rows:
     found = []
     for run in masks.to_dict("records"):
         head = {key: run[key] for key in ("dataset", "network", "method", "seed")}
-        missing = run["missing"] or run["failed"]
-        if missing:
-            gone = dict.fromkeys(("ratio", "layer", "weight", "density", "expected"))
-            found.append(head | gone | {"missing": missing})
+        if missing := run["missing"] or run["failed"]:
+            empty = dict.fromkeys(("ratio", "layer", "weight", "density", "expected"))
+            found.append(head | empty | {"missing": missing})
             continue
+        head["ratio"] = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
         expected = initial_densities(run, run["layer_shape"], default_init)
-        ratio = None if math.isnan(run["ratio"]) else run["ratio"]  # β-LASSO has none
-        lists = zip(run["layer_weight"], run["layer_density"], expected, strict=True)
-        for number, (weight, density, initial) in enumerate(lists, start=1):
-            of_layer = {"layer": number, "weight": weight, "density": density}
-            found.append(
-                head | {"ratio": ratio} | of_layer | {"expected": initial, "missing": None}
-            )
+        for i, density in enumerate(run["layer_density"]):
+            layer = {"layer": i + 1, "weight": run["layer_weight"][i], "density": density}
+            found.append(head | layer | {"expected": expected[i], "missing": None})
     return found
 
 
@@ -79,35 +74,30 @@ def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> l
     )
 
 
+@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows).assign(disconnected=lambda f: f["density"].eq(0))
     panels = dict(iter(frame.groupby(["dataset", "network"], sort=False)))
-    lines = math.ceil(len(panels) / MOST_COLUMNS)
-    columns = math.ceil(len(panels) / lines)
-    with house_style():
-        width = min(PAGE_WIDTH, 1.6 + 2.1 * columns)
-        figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame, rows))
-        axes = body.subplots(lines, columns, sharey=True, squeeze=False)
-        for panel in axes.ravel()[len(panels) :]:
-            panel.set_axis_off()
-        for panel, ((dataset, network), of_panel) in zip(
-            axes.ravel(), panels.items(), strict=False
-        ):
-            ratios = sorted(of_panel["ratio"].dropna().unique())
-            text = f"\nratio{'s' * (len(ratios) > 1)} {ratios[0]:g}" if ratios else ""
-            text += f" to {ratios[-1]:g}" if len(ratios) > 1 else ""
-            panel.set_title(f"{dataset_label(dataset)}, {network_label(network)}{text}")
-            found = of_panel[of_panel["density"].notna()]
-            if found.empty:
-                say_in_panel(panel, reasons(of_panel.to_dict("records")))
-                panel.tick_params(labelleft=panel in axes[:, 0])  # of the panels beside it, too
-            else:
-                _draw_panel(panel, found)
-        # Last: on an axis that is logarithmic already, seaborn would take geometric means.
-        _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
-        body.supylabel("Part of the weights kept", size=FONT)
-        key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
-        body.legend(handles=_key(frame), **key)
+    lines, columns = panel_grid(len(panels))
+    width = min(PAGE_WIDTH, 1.6 + 2.1 * columns)
+    figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame))
+    axes = panels_of(body, len(panels))
+    for panel, ((dataset, network), of_panel) in zip(axes.ravel(), panels.items(), strict=False):
+        ratios = sorted(of_panel["ratio"].dropna().unique())
+        text = f"\nratio{'s' * (len(ratios) > 1)} {ratios[0]:g}" if ratios else ""
+        text += f" to {ratios[-1]:g}" if len(ratios) > 1 else ""
+        panel.set_title(f"{dataset_label(dataset)}, {network_label(network)}{text}")
+        found = of_panel[of_panel["density"].notna()]
+        if found.empty:
+            say_why_empty(panel, of_panel)
+            panel.tick_params(labelleft=panel in axes[:, 0])  # of the panels beside it, too
+        else:
+            _draw_panel(panel, found)
+    # Last: on an axis that is logarithmic already, seaborn would take geometric means.
+    _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
+    body.supylabel("Part of the weights kept", size=FONT)
+    key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
+    body.legend(handles=_key(frame), **key)
     return figure
 
 
@@ -150,7 +140,7 @@ def _key(frame: pd.DataFrame) -> list[Line2D]:
     return handles
 
 
-def _notes(frame: pd.DataFrame, rows: Rows) -> list[str]:
+def _notes(frame: pd.DataFrame) -> list[str]:
     point = ["dataset", "network", "method", "layer"]
     there = frame[frame["density"].notna()]
     sentences = seeds_note(there, point, "from the lowest to the highest seed")
@@ -167,4 +157,6 @@ def _notes(frame: pd.DataFrame, rows: Rows) -> list[str]:
             each = [f"{method_label(m)} {ratios[m]:g}" for m in method_order(ratios.index)]
             texts.append(f"{dataset_label(dataset)}, {network_label(network)}: {', '.join(each)}")
     ratio_note = [f"Ratios of {'; '.join(texts)}."] * bool(texts)
-    return [" ".join(sentences)] * bool(sentences) + ratio_note + missing_note(rows)
+    return (
+        [" ".join(sentences)] * bool(sentences) + ratio_note + missing_note(frame, run_names(frame))
+    )

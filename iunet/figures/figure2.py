@@ -15,15 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_curves, missing_note, reasons, seeds_note
-from iunet.figures.style import (
-    FONT,
-    PAGE_WIDTH,
-    house_style,
-    look,
-    new_figure,
-    say_in_panel,
-)
+from iunet.figures.parts import Rows, draw_curves, missing_note, say_why_empty, seeds_note
+from iunet.figures.style import FONT, PAGE_WIDTH, house_style, look, new_figure
 from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label
 from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
@@ -34,9 +27,8 @@ OWN_DECODER, LENT_DECODER = "its own", "trained on the frozen encoder"
 SWEEPS = {"pis": "PIS: initialisation", "ilo": "ILO: objective"}
 
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
-    rows = points(collect(bench, figure_request(bench, name)).runs)
-    return draw(rows), rows
+def rows(bench: Benchmark, name: str) -> Rows:
+    return points(collect(bench, figure_request(bench, name)).runs)
 
 
 def points(runs: pd.DataFrame) -> Rows:
@@ -81,28 +73,28 @@ def sweeps_of(method: str, kappa: float, objective: str) -> list[str]:
 # ---- drawing
 
 
+@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
     there = frame[frame["missing"].isna()]
     datasets, ratios = list(frame["dataset"].unique()), sorted(there["ratio"].unique())
-    with house_style():
-        width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
-        figure, body = new_figure(width, 4.2, _notes(frame))
-        grid = body.add_gridspec(
-            2, len(datasets) + 1, width_ratios=[*[1] * len(datasets), 0.95 / (width - 0.95) * 3]
-        )
-        for j, dataset in enumerate(datasets):
-            panel = None
-            for i, sweep in enumerate(SWEEPS):
-                panel = body.add_subplot(grid[i, j], sharey=panel)
-                of_sweep = _shown(frame, sweep)
-                _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
-                if i == 0:
-                    panel.set_title(dataset_label(dataset), weight="bold")
-        body.supxlabel("Compression ratio", size=FONT)
-        body.supylabel("Validation accuracy (%)", size=FONT)
+    width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
+    figure, body = new_figure(width, 4.2, _notes(frame))
+    grid = body.add_gridspec(
+        2, len(datasets) + 1, width_ratios=[*[1] * len(datasets), 0.95 / (width - 0.95) * 3]
+    )
+    for j, dataset in enumerate(datasets):
+        panel = None
         for i, sweep in enumerate(SWEEPS):
-            _draw_legend(body.add_subplot(grid[i, -1]), _shown(frame, sweep), sweep)
+            panel = body.add_subplot(grid[i, j], sharey=panel)
+            of_sweep = _shown(frame, sweep)
+            _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
+            if i == 0:
+                panel.set_title(dataset_label(dataset), weight="bold")
+    body.supxlabel("Compression ratio", size=FONT)
+    body.supylabel("Validation accuracy (%)", size=FONT)
+    for i, sweep in enumerate(SWEEPS):
+        _draw_legend(body.add_subplot(grid[i, -1]), _shown(frame, sweep), sweep)
     return figure
 
 
@@ -119,7 +111,7 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
     """The mean over seeds, with one standard deviation about it where there are two seeds."""
     found = frame[frame["missing"].isna()]
     if found.empty:
-        say_in_panel(panel, reasons(frame.to_dict("records")))
+        say_why_empty(panel, frame)
         return
     draw_curves(panel, found, "ratio", "valid_accuracy", ratios)
     panel.set_xscale("log", base=2)
@@ -176,12 +168,10 @@ def _notes(frame: pd.DataFrame) -> list[str]:
 def _missing_note(frame: pd.DataFrame) -> list[str]:
     """Every missing point: 'CIFAR10, OMP at ratio 1 (seeds 0, 1): not finished'."""
     runs, names = [], []
-    for run, points in frame.groupby(["dataset", "method", "seed"], sort=False):
-        asked = len(points)
+    for (dataset, method, seed), points in frame.groupby(["dataset", "method", "seed"], sort=False):
         for reason, gone in points.groupby("missing", sort=False, dropna=False):
             ratios = gone["ratio"].map("{:g}".format)
             at = f" at ratio{'s' * (len(ratios) > 1)} {', '.join(ratios)}"
-            names.append(method_label(run[1]) + at * (len(ratios) < asked))
-            found = reason if isinstance(reason, str) else None
-            runs.append({"dataset": run[0], "seed": run[2], "missing": found})
-    return missing_note(runs, names)
+            names.append(method_label(method) + at * (len(ratios) < len(points)))
+            runs.append({"dataset": dataset, "seed": seed, "missing": reason})
+    return missing_note(pd.DataFrame(runs), names)

@@ -13,10 +13,10 @@ figure sees only the first.)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
@@ -26,17 +26,9 @@ from iunet.artifacts import read_arrays, read_json
 from iunet.errors import UserError
 from iunet.escape import drawn_text
 from iunet.evaluation.locality import locality, selectivity
-from iunet.figures.catalog import WEIGHTS, trained_supernets
-from iunet.figures.parts import Rows, read_report
-from iunet.figures.style import (
-    FAINT,
-    FONT,
-    PAGE_WIDTH,
-    SMALL,
-    house_style,
-    new_figure,
-    say_in_panel,
-)
+from iunet.figures.catalog import trained_supernets
+from iunet.figures.parts import Rows, missing_note, read_report, say_why_empty
+from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, SMALL, house_style, new_figure
 from iunet.labels import dataset_label, method_label
 from iunet.runs.entries import Benchmark
 
@@ -46,88 +38,74 @@ BRIGHTEST = 99.5  # percentile of the shown magnitudes at which the scale ends
 COLOURS = "magma"
 GROUPS = ("#0072B2", "#8fc7ea")  # shades of neighbouring one-hot groups
 LONGEST_NAME = 18
-MEASURES = {"image": "locality", "tabular": "selectivity"}
+COLUMNS = ("unit", "input", "feature", "magnitude", "measure", "value", "missing")
 
 
-@dataclass(frozen=True)
-class FirstLayer:
-    """The magnitudes of a trained first layer, or why there are none."""
-
-    part: str  # image or tabular
-    dataset: str
-    method: str
-    seed: int
-    units: list[int] = field(default_factory=list)  # numbers of the units shown
-    magnitudes: np.ndarray | None = None  # [units, inputs], the inputs in the network's order
-    features: list[str] = field(default_factory=list)  # raw feature of each input, or its pixel
-    groups: list[dict[str, Any]] = field(default_factory=list)  # inputs of each raw feature
-    # By what it is of: "shown" and "layer" (locality), "layer" (selectivity).
-    measures: dict[str, dict[str, Any]] = field(default_factory=dict)
-    missing: str | None = None
+def rows(bench: Benchmark, name: str) -> Rows:
+    return weight_rows(trained_supernets(bench, name))
 
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
-    """Of the first seed: what one network looks like."""
-    layers = first_layers(trained_supernets(bench, name, WEIGHTS, bench.seeds[:1]))
-    return draw(layers), weight_rows(layers)
+def weight_rows(supernets: list[dict[str, Any]]) -> Rows:
+    """One row per weight shown, numbered as the network has it, and one per number of a measure.
 
-
-def first_layers(supernets: list[dict[str, Any]]) -> list[FirstLayer]:
-    layers = []
-    for part, kind, read in (
-        ("image", "vision", _read_image),
-        ("tabular", "tabular", _read_table),
-    ):
-        shown = [supernet for supernet in supernets if supernet["kind"] == kind]
-        if len({supernet["dataset"] for supernet in shown}) > 1:
+    A missing run is a row too.
+    """
+    rows = []
+    for part, kind, shown in (("image", "vision", _image), ("tabular", "tabular", _table)):
+        of_kind = [supernet for supernet in supernets if supernet["kind"] == kind]
+        if len({supernet["dataset"] for supernet in of_kind}) > 1:
             raise UserError(f"Figure 4 shows one {part} data set, and was asked for several.")
-        for supernet in shown:
-            content = {"missing": supernet["missing"]}
-            if not supernet["missing"]:
-                content = read(supernet["files"], read_report(supernet))
-            run = (supernet[key] for key in ("dataset", "method", "seed"))
-            layers.append(FirstLayer(part, *run, **content))
-    return layers
+        for supernet in of_kind:
+            run = {"part": part} | {key: supernet[key] for key in ("dataset", "method", "seed")}
+            run |= dict.fromkeys(COLUMNS)
+            if supernet["missing"]:
+                rows.append(run | {"missing": supernet["missing"]})
+                continue
+            report, files = read_report(supernet), supernet["files"]
+            name = report["first_layer"]
+            weight = np.abs(read_arrays(files["arrays"], name)[name])
+            units, features, measures = shown(weight, files, report)
+            rows += [
+                run | {"measure": f"{measure} {key}", "value": value}
+                for measure, found in measures.items()
+                for key, value in found.items()
+            ]
+            for unit in units:
+                for i, magnitude in enumerate(weight[unit].tolist()):
+                    of_weight = {"unit": unit, "input": i, "feature": features[i]}
+                    rows.append(run | of_weight | {"magnitude": f"{magnitude:.6g}"})
+    return rows
 
 
-def _read_image(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
+Shown = tuple[list[int], list[str], dict[str, dict[str, Any]]]  # units, features, measures
+
+
+def _image(weight: np.ndarray, files: dict[str, str], report: dict[str, Any]) -> Shown:
+    """The units with the largest norm, the pixel of each input, and the locality."""
     side, channels = report["network"]["side"], report["network"]["channels"]
     if channels != 3:
         raise UserError(
             f"Figure 4 shows images with 3 channels, and {files['report']} is of images with "
             f"{channels}: name another data set under 'figures.figure4.datasets'."
         )
-    weight = _magnitudes(files, report)
     norms = np.linalg.norm(weight.astype(np.float64), axis=1)
-    units = np.argsort(-norms, kind="stable")[:N_UNITS]
+    units = np.argsort(-norms, kind="stable")[:N_UNITS].tolist()
+    pixels = [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)]
     mask = largest(weight, KEPT)
-    return {
-        "units": units.tolist(),
-        "magnitudes": weight[units],
-        "features": [f"{c} y{y} x{x}" for c in "RGB" for y in range(side) for x in range(side)],
-        "measures": {
-            "shown": locality(mask[units], side, channels),
-            "layer": locality(mask, side, channels),
-        },
+    measures = {
+        "locality shown": locality(mask[units], side, channels),
+        "locality layer": locality(mask, side, channels),
     }
+    return units, pixels, measures
 
 
-def _read_table(files: dict[str, str], report: dict[str, Any]) -> dict[str, Any]:
-    weight = _magnitudes(files, report)
+def _table(weight: np.ndarray, files: dict[str, str], report: dict[str, Any]) -> Shown:
+    """All units, the raw feature of each input, and the selectivity."""
     groups = read_json(files["preprocessing"])["groups"]
     columns = [list(range(group["start"], group["stop"])) for group in groups]
-    return {
-        "units": list(range(len(weight))),
-        "magnitudes": weight,
-        "features": [g["column"] for g in groups for _ in range(g["start"], g["stop"])],
-        "groups": groups,
-        "measures": {"layer": selectivity(largest(weight, KEPT), columns)},
-    }
-
-
-def _magnitudes(files: dict[str, str], report: dict[str, Any]) -> np.ndarray:
-    name = report["first_layer"]
-    return np.abs(read_arrays(files["weights"], name)[name])
+    features = [g["column"] for g, of in zip(groups, columns, strict=True) for _ in of]
+    measures = {"selectivity layer": selectivity(largest(weight, KEPT), columns)}
+    return list(range(len(weight))), features, measures
 
 
 def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
@@ -138,115 +116,84 @@ def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
     return mask.reshape(magnitudes.shape)
 
 
-# ---- the data behind the figure
-
-
-def weight_rows(layers: list[FirstLayer]) -> Rows:
-    """One row per weight shown, numbered as the network has it, and one per number of a measure.
-
-    A missing run is a row too.
-    """
-    rows = []
-    for layer in layers:
-        run = {key: getattr(layer, key) for key in ("part", "dataset", "method", "seed")}
-        keys = ("unit", "input", "feature", "magnitude", "measure", "value", "missing")
-        run |= dict.fromkeys(keys)
-        if layer.missing:
-            rows.append(run | {"missing": layer.missing})
-            continue
-        rows += [
-            run | {"measure": f"{MEASURES[layer.part]} {of} {key}", "value": value}
-            for of, found in layer.measures.items()
-            for key, value in found.items()
-        ]
-        for unit, magnitudes in zip(layer.units, layer.magnitudes.tolist(), strict=True):
-            rows += [
-                run
-                | {"unit": unit, "input": i, "feature": feature, "magnitude": f"{magnitude:.6g}"}
-                for i, (feature, magnitude) in enumerate(
-                    zip(layer.features, magnitudes, strict=True)
-                )
-            ]
-    return rows
-
-
 # ---- drawing
 
 
-def draw(layers: list[FirstLayer]) -> Figure:
-    halves = [
-        (draw, height, shown)
-        for part, draw, height in (("image", _draw_images, 2.85), ("tabular", _draw_tables, 2.9))
-        if (shown := [layer for layer in layers if layer.part == part])
-    ]
-    with house_style():
-        height = sum(height for _, height, _ in halves)
-        figure, body = new_figure(PAGE_WIDTH, height, _notes(layers))
-        parts = body.subfigures(
-            len(halves), 1, height_ratios=[height for _, height, _ in halves], squeeze=False
-        )
-        for subfigure, (draw, _, shown) in zip(parts[:, 0], halves, strict=True):
-            draw(subfigure, shown)
+@house_style
+def draw(rows: Rows) -> Figure:
+    frame = pd.DataFrame(rows)
+    halves = dict(iter(frame.groupby("part")))  # images first
+    heights = [{"image": 2.85, "tabular": 2.9}[part] for part in halves]
+    figure, body = new_figure(PAGE_WIDTH, sum(heights), _notes(frame))
+    subfigures = body.subfigures(len(halves), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for subfigure, (part, half) in zip(subfigures, halves.items(), strict=True):
+        layers = {}
+        for (dataset, method), layer in half.groupby(["dataset", "method"], sort=False):
+            name = "sup (OMP)" if method == "omp" else method_label(method)
+            layers[f"{name}, {dataset_label(dataset)}"] = layer
+        (_draw_images if part == "image" else _draw_tables)(subfigure, layers)
     return figure
 
 
-def _scale(layer: FirstLayer) -> Normalize:
-    """From 0 to the magnitude that only a few of the weights shown exceed."""
-    top = float(np.percentile(layer.magnitudes, BRIGHTEST))
-    return Normalize(0, top or 1.0, clip=True)
+def _matrix(layer: pd.DataFrame) -> tuple[np.ndarray, Normalize]:
+    """The magnitudes [units, inputs], and a scale up to the one that only a few of them exceed."""
+    weights = layer[layer["unit"].notna()]
+    magnitudes = weights["magnitude"].to_numpy(float).reshape(weights["unit"].nunique(), -1)
+    return magnitudes, Normalize(0, np.percentile(magnitudes, BRIGHTEST) or 1.0, clip=True)
 
 
-def _title(layer: FirstLayer) -> str:
-    method = "sup (OMP)" if layer.method == "omp" else method_label(layer.method)
-    return f"{method}, {dataset_label(layer.dataset)}"
+def _measures(layer: pd.DataFrame) -> pd.Series:
+    return layer[layer["measure"].notna()].set_index("measure")["value"]
 
 
-def _draw_images(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
+def _draw_images(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
     """For each method a block of two rows of three units."""
-    columns = N_UNITS // 2
     blocks = subfigure.subfigures(1, len(layers), squeeze=False, wspace=0.04)[0]
-    for block, layer in zip(blocks, layers, strict=True):
-        block.suptitle(_title(layer), size=FONT)
-        if layer.missing:
-            say_in_panel(block.subplots(), layer.missing)
+    for block, (title, layer) in zip(blocks, layers.items(), strict=True):
+        block.suptitle(title, size=FONT)
+        if layer["missing"].notna().any():
+            say_why_empty(block.subplots(), layer)
             continue
-        scale = _scale(layer)
-        axes = block.subplots(2, columns).ravel()
+        magnitudes, scale = _matrix(layer)
+        axes = block.subplots(2, N_UNITS // 2).ravel()
         for panel in axes:
             panel.set_axis_off()
-        side = math.isqrt(len(layer.features) // 3)
-        pictures = layer.magnitudes.reshape(-1, 3, side, side).transpose(0, 2, 3, 1)
-        for panel, unit, picture in zip(axes, layer.units, pictures, strict=False):
+        side = math.isqrt(magnitudes.shape[1] // 3)
+        pictures = magnitudes.reshape(-1, 3, side, side).transpose(0, 2, 3, 1)
+        for panel, unit, picture in zip(
+            axes, layer["unit"].dropna().unique(), pictures, strict=False
+        ):
             panel.imshow(np.asarray(scale(picture)), interpolation="nearest")
-            panel.set_title(f"unit {unit}", size=SMALL, pad=2, color=FAINT)
-        text = f"{_image_measure(layer)}\nbrightest from |θ| = {scale.vmax:.2g} on"
+            panel.set_title(f"unit {unit:g}", size=SMALL, pad=2, color=FAINT)
+        text = f"{_locality(_measures(layer))}\nbrightest from |θ| = {scale.vmax:.2g} on"
         block.supxlabel(text, size=SMALL)
 
 
-def _image_measure(layer: FirstLayer) -> str:
+def _locality(found: pd.Series) -> str:
     """Units with fewer than two pixels have no distance, and are left out."""
-    shown, whole = layer.measures["shown"]["ratio"], layer.measures["layer"]
-    if whole["ratio"] is None:
+    shown, whole = found["locality shown ratio"], found["locality layer ratio"]
+    if math.isnan(whole):
         return "locality: no unit keeps two pixels"
-    these = f"{shown:.3f}" if shown is not None else "none"
-    text = f"locality {these} (units shown), {whole['ratio']:.3f} (whole layer)"
-    return text + f"\n{whole['left_out']} of {whole['units']} units left out" * bool(
-        whole["left_out"]
-    )
+    these = "none" if math.isnan(shown) else f"{shown:.3f}"
+    text = f"locality {these} (units shown), {whole:.3f} (whole layer)"
+    if left_out := found["locality layer left_out"]:
+        text += f"\n{left_out:g} of {found['locality layer units']:g} units left out"
+    return text
 
 
-def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
+def _draw_tables(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
     import seaborn
 
     axes = subfigure.subplots(1, len(layers), squeeze=False)[0]
-    for panel, layer in zip(axes, layers, strict=True):
-        panel.set_title(_title(layer))
-        if layer.missing:
-            say_in_panel(panel, layer.missing)
+    for panel, (title, layer) in zip(axes, layers.items(), strict=True):
+        panel.set_title(title)
+        if layer["missing"].notna().any():
+            say_why_empty(panel, layer)
             continue
+        magnitudes, scale = _matrix(layer)
         seaborn.heatmap(
-            layer.magnitudes,
-            norm=_scale(layer),
+            magnitudes,
+            norm=scale,
             cmap=COLOURS,
             ax=panel,
             cbar_kws={"label": "|θ|", "extend": "max", "aspect": 25, "pad": 0.02},
@@ -256,65 +203,55 @@ def _draw_tables(subfigure: SubFigure, layers: list[FirstLayer]) -> None:
         )
         panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         panel.yaxis.set_major_formatter(ScalarFormatter())
-        _draw_groups(panel, layer.groups, PAGE_WIDTH / len(layers) - 1.0)
+        _draw_groups(panel, input_groups(layer), PAGE_WIDTH / len(layers) - 1.0)
         panel.set_ylabel("Unit")
-        panel.set_xlabel(_table_measure(layer), size=SMALL)
+        panel.set_xlabel(_selectivity(_measures(layer)), size=SMALL)
 
 
-def _table_measure(layer: FirstLayer) -> str:
-    found = layer.measures["layer"]
-    if found["ratio"] is None:
+def _selectivity(found: pd.Series) -> str:
+    if math.isnan(found["selectivity layer ratio"]):
         return "selectivity: no weight is kept"
-    text = f"{found['value']:.1f} raw features per unit"
-    if not found["wide_features"]:
+    text = f"{found['selectivity layer value']:.1f} raw features per unit"
+    if not found["selectivity layer wide_features"]:
         return f"{text} (shuffled: the same, each has one column)"
-    return f"selectivity {found['ratio']:.3f} ({text})"
+    return f"selectivity {found['selectivity layer ratio']:.3f} ({text})"
 
 
-def _draw_groups(panel: Axes, groups: list[dict[str, Any]], width: float) -> None:
+def input_groups(layer: pd.DataFrame) -> pd.DataFrame:
+    """The first input of each raw feature, how many it has, and their middle."""
+    inputs = layer.drop_duplicates("input").groupby("feature", sort=False)["input"]
+    groups = inputs.agg(start="min", width="size")
+    return groups.assign(middle=groups["start"] + groups["width"] / 2)
+
+
+def _draw_groups(panel: Axes, groups: pd.DataFrame, width: float) -> None:
     """A strip with the extent of each one-hot group, and as many names as there is room for."""
-    n_inputs = groups[-1]["stop"]
-    one_hot = [group for group in groups if group["stop"] - group["start"] > 1]
-    if one_hot:
+    one_hot = groups[groups["width"] > 1]
+    if len(one_hot):
         strip = panel.inset_axes((0, -0.045, 1, 0.03), sharex=panel)
         strip.set_axis_off()
-        for i, group in enumerate(one_hot):
-            strip.axvspan(group["start"], group["stop"], color=GROUPS[i % 2], lw=0)
+        for i, group in enumerate(one_hot.itertuples()):
+            strip.axvspan(group.start, group.start + group.width, color=GROUPS[i % 2], lw=0)
         panel.tick_params(axis="x", pad=6, length=0)
-    named = named_groups(groups, n_inputs * (1.25 * SMALL / 72) / width)
-    panel.set_xticks(
-        [(group["start"] + group["stop"]) / 2 for group in named],
-        [drawn_text(_short(group["column"])) for group in named],
-        rotation=90,
-    )
+    named = named_groups(groups, groups["width"].sum() * (1.25 * SMALL / 72) / width)
+    shortened = [n if len(n) <= LONGEST_NAME else n[: LONGEST_NAME - 1] + "…" for n in named.index]
+    panel.set_xticks(named, map(drawn_text, shortened), rotation=90)
 
 
-def named_groups(groups: list[dict[str, Any]], spacing: float) -> list[dict[str, Any]]:
-    """The groups to name so that names are `spacing` inputs apart: wide ones first."""
-    chosen: list[dict[str, Any]] = []
-
-    def middle(group: dict[str, Any]) -> float:
-        return (group["start"] + group["stop"]) / 2
-
-    for group in sorted(groups, key=lambda g: (g["start"] - g["stop"], g["start"])):
-        if all(abs(middle(group) - middle(other)) >= spacing for other in chosen):
-            chosen.append(group)
-    return sorted(chosen, key=lambda group: group["start"])
+def named_groups(groups: pd.DataFrame, spacing: float) -> pd.Series:
+    """The middles of the groups to name, `spacing` inputs apart or more: wide ones first."""
+    chosen: dict[str, float] = {}
+    for group in groups.sort_values(["width", "start"], ascending=[False, True]).itertuples():
+        if all(abs(group.middle - other) >= spacing for other in chosen.values()):
+            chosen[group.Index] = group.middle
+    return pd.Series(chosen).sort_values()
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
-def _notes(layers: list[FirstLayer]) -> list[str]:
+def _notes(frame: pd.DataFrame) -> list[str]:
     """The seed and what is missing; the caption explains the rest."""
-    shown = [layer for layer in layers if not layer.missing]
-    notes = [f"Seed {shown[0].seed}. Kept: the largest eighth of the layer."] if shown else []
-    if any(group["stop"] - group["start"] > 1 for layer in shown for group in layer.groups):
+    shown = frame[frame["missing"].isna()]
+    notes = [f"Seed {frame['seed'][0]}. Kept: the largest eighth of the layer."] * bool(len(shown))
+    if input_groups(shown[shown["part"] == "tabular"])["width"].gt(1).any():
         notes.append("The strip shows the extent of each one-hot group.")
-    absent = [
-        f"{dataset_label(layer.dataset)}, {method_label(layer.method)} ({layer.missing})"
-        for layer in layers
-        if layer.missing
-    ]
-    return [" ".join(notes)] * bool(notes) + [f"Missing: {'; '.join(absent)}."] * bool(absent)
+    missing = missing_note(frame, frame["method"].map(method_label))
+    return [" ".join(notes)] * bool(notes) + missing

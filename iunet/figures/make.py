@@ -4,29 +4,68 @@ from __future__ import annotations
 
 import importlib
 import textwrap
+from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
-from iunet.artifacts import write_json
-from iunet.figures.catalog import figure_module, why_nothing
-from iunet.figures.style import FAINT, PAGE_WIDTH, house_style, new_figure, write_figure
+from iunet.artifacts import atomic_path, write_json, write_text
+from iunet.escape import csv_text
+from iunet.figures.catalog import figure_entry, why_nothing
+from iunet.figures.parts import Rows
+from iunet.figures.style import FAINT, PAGE_WIDTH, house_style, new_figure
 from iunet.runs.entries import Benchmark
+
+# Without dates and names of versions, the same data give the same bytes.
+UNDATED = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
+    "png": {"Software": None},
+}
 
 
 def make_figure(name: str, bench: Benchmark, output: dict[str, str]) -> None:
-    files = {form: output[form] for form in ("png", "pdf", "csv")}
     if reason := why_nothing(bench, name):
-        write_figure(draw_reason(reason), [{"missing": reason}], files)
+        rows = [{"missing": reason}]
+        figure = draw_reason(reason)
     else:
-        module = importlib.import_module(figure_module(name))
-        figure, rows = module.make(bench, name)
-        write_figure(figure, rows, files)
-    write_json(output["json"], {"figure": name}, files=files.values())
+        module = importlib.import_module(figure_entry(bench, name).module)
+        rows = module.rows(bench, name)
+        figure = module.draw(rows)
+    write_figure(figure, rows, output)
+    files = [output[form] for form in ("png", "pdf", "csv")]
+    write_json(output["json"], {"figure": name}, files=files)
 
 
+@house_style
 def draw_reason(reason: str) -> Figure:
     """A figure without a data set, which says why."""
-    with house_style():
-        figure, _ = new_figure(PAGE_WIDTH, 1.0)
-        figure.text(0.5, 0.5, textwrap.fill(reason, 90), ha="center", va="center", color=FAINT)
+    figure, _ = new_figure(PAGE_WIDTH, 1.0)
+    figure.text(0.5, 0.5, textwrap.fill(reason, 90), ha="center", va="center", color=FAINT)
     return figure
+
+
+@house_style
+def write_figure(figure: Figure, rows: Rows, output: dict[str, str]) -> None:
+    """Write the figure as PDF and PNG and its data as CSV: `output` has these three paths."""
+    _fix_layout(figure)
+    for form, metadata in UNDATED.items():
+        with atomic_path(Path(output[form])) as temporary:
+            figure.savefig(temporary, format=form, metadata=metadata)
+    write_text(output["csv"], csv_text(rows))
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out, once for both files, and round the result.
+
+    The solver adds up in an order that depends on memory addresses; without rounding, the last
+    digit of a coordinate in the PDF would change from run to run.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    parts = list(figure.subfigs)
+    while parts:
+        part = parts.pop()
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
+        parts += part.subfigs
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))

@@ -1,26 +1,47 @@
-"""What figures share: curves over seeds, names of runs, notes on what is missing."""
+"""What figures share: curves over seeds, panels, names of runs, notes on what is missing."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import FigureBase
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.figures.style import look
+from iunet.figures.style import look, say_in_panel
 from iunet.labels import dataset_label, method_label, method_order, network_label
 
 Rows = list[dict[str, Any]]
-Run = tuple[str, str | None]  # a method and its network, which tuned methods may lack
+MOST_COLUMNS = 3  # of panels, as wide as a page
 BAND = {"alpha": 0.16, "linewidth": 0}
 BAR = {"elinewidth": 0.8, "capsize": 0}
 
 
-# ---- curves
+# ---- panels
+
+
+def panel_grid(n_panels: int) -> tuple[int, int]:
+    """Lines and columns: as many as fit on a page, and no more than leave the last line filled."""
+    lines = math.ceil(n_panels / MOST_COLUMNS)
+    return lines, math.ceil(n_panels / lines)
+
+
+def panels_of(body: FigureBase, n_panels: int) -> np.ndarray:
+    """The panels of such a grid, line by line; they share their y axis."""
+    axes = body.subplots(*panel_grid(n_panels), sharey=True, squeeze=False)
+    for panel in axes.ravel()[n_panels:]:
+        panel.set_axis_off()
+    return axes
+
+
+def say_why_empty(panel: Axes, rows: pd.DataFrame) -> None:
+    """The reasons for which all runs of a panel are missing, in place of their curves."""
+    say_in_panel(panel, "; ".join(rows["missing"].dropna().unique()) or "no run was asked for")
 
 
 def draw_curves(
@@ -70,27 +91,24 @@ def draw_curves(
 # ---- names and notes
 
 
-def run_names(rows: Rows) -> dict[Run, str]:
-    """The methods in their order; the network is named where a method has several."""
-    networks: dict[str, dict[str | None, None]] = defaultdict(dict)
-    for row in rows:
-        networks[row["method"]][row["network"]] = None
-    names = {}
-    for method in method_order(networks):
-        for network in networks[method]:
-            name = method_label(method, network)
-            if len(networks[method]) > 1 and network and method != "dense":
-                name = f"{name} on {network_label(network)}"
-            names[method, network] = name
+def run_names(frame: pd.DataFrame) -> list[str]:
+    """The method of each row; its network is named where a method has several."""
+    several = frame.groupby("method")["network"].nunique().gt(1)
+    names = []
+    for method, network in zip(frame["method"], frame["network"], strict=True):
+        if method == "dense" or not several[method]:
+            names.append(method_label(method, network if isinstance(network, str) else None))
+        else:
+            names.append(f"{method_label(method)} on {network_label(network)}")
     return names
 
 
-def runs_note(title: str, rows: Rows, reason: str, names: Iterable[str]) -> list[str]:
+def runs_note(title: str, frame: pd.DataFrame, reason: str, names: Iterable[str]) -> list[str]:
     """One sentence with every run that has a reason, by data set and reason; none without one.
 
-    `names` are those of the rows' runs; what has no seed is named alone.
+    `names` are those of the frame's rows; what has no seed is named alone.
     """
-    frame = pd.DataFrame(rows).assign(name=list(names))
+    frame = frame.assign(name=names)
     found = frame[frame[reason].notna() & frame[reason].ne(False)]
     texts = []
     for (dataset, why), part in found.groupby(["dataset", reason], sort=False):
@@ -111,12 +129,9 @@ def _seeds(runs: pd.DataFrame) -> str:
     return f" (seed{'s' * (len(seeds) > 1)} {', '.join(seeds)})"
 
 
-def missing_note(rows: Rows, names: Iterable[str] | None = None) -> list[str]:
-    """What is missing, and why; a run is called by its method and network, unless it has a name."""
-    if names is None:
-        called = run_names(rows)
-        names = [called[row["method"], row["network"]] for row in rows]
-    return runs_note("Missing", rows, "missing", names)
+def missing_note(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    """What is missing, and why."""
+    return runs_note("Missing", frame, "missing", names)
 
 
 def seeds_note(frame: pd.DataFrame, point: list[str], bands: str) -> list[str]:
@@ -128,11 +143,6 @@ def seeds_note(frame: pd.DataFrame, point: list[str], bands: str) -> list[str]:
         return ["One seed: no bands."]
     up_to = "up to " if seeds.nunique() > 1 else ""
     return [f"Mean of {up_to}{seeds.max()} seeds; bands: {bands}."]
-
-
-def reasons(rows: Rows) -> str:
-    """Why a panel is empty."""
-    return "; ".join(dict.fromkeys(row["missing"] for row in rows)) or "no run was asked for"
 
 
 # ---- artifacts

@@ -6,8 +6,6 @@ a line of one standard deviation to either side where there are two seeds.
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,30 +13,27 @@ from matplotlib.ticker import MaxNLocator
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, Run, missing_note, reasons, run_names, runs_note
-from iunet.figures.style import (
-    FAINT,
-    INK,
-    PAGE_WIDTH,
-    SMALL,
-    house_style,
-    look,
-    new_figure,
-    say_in_panel,
+from iunet.figures.parts import (
+    Rows,
+    missing_note,
+    panel_grid,
+    panels_of,
+    run_names,
+    runs_note,
+    say_why_empty,
 )
-from iunet.labels import dataset_label, metric_label
+from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
+from iunet.labels import dataset_label, method_order, metric_label
 from iunet.results.collect import collect
 from iunet.results.selection import of_results
 from iunet.runs.entries import Benchmark
 from iunet.runs.settings import network_kind
 
 PANEL_WIDTH, LINE_HEIGHT = 1.95, 0.165  # inches
-MOST_COLUMNS = 3  # as many panels as a page is wide, beside the names
 
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
-    rows = scores(of_results(collect(bench, figure_request(bench, name)).runs))
-    return draw(rows), rows
+def rows(bench: Benchmark, name: str) -> Rows:
+    return scores(of_results(collect(bench, figure_request(bench, name)).runs))
 
 
 def scores(runs: pd.DataFrame) -> Rows:
@@ -64,56 +59,47 @@ def scores(runs: pd.DataFrame) -> Rows:
     return found
 
 
+@house_style
 def draw(rows: Rows) -> Figure:
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    entries = run_names(rows)
-    columns = _columns(len(datasets))
-    lines = math.ceil(len(datasets) / columns)
-    longest = max(len(name) for name in entries.values())
-    with house_style():
-        width = min(PAGE_WIDTH, 0.3 + longest * 0.6 * SMALL / 72 + PANEL_WIDTH * columns)
-        height = lines * (0.62 + LINE_HEIGHT * max(len(entries), 2))
-        figure, body = new_figure(width, height, _notes(rows))
-        axes = body.subplots(lines, columns, sharey=True, squeeze=False)
-        for panel in axes.ravel()[len(datasets) :]:
-            panel.set_axis_off()
-        one_metric = len({row["metric"] for row in rows}) == 1
-        labelled = {}  # the lowest panel of each column, or all if their metrics differ
-        for i, (panel, dataset) in enumerate(zip(axes.ravel(), datasets, strict=False)):
-            of_panel = [row for row in rows if row["dataset"] == dataset]
-            panel.set_title(dataset_label(dataset), weight="bold")
-            if not _draw_panel(panel, of_panel, entries):
-                # The names are those of the panels beside it, too.
-                panel.tick_params(labelleft=i % columns == 0)
-                continue
-            labelled[i % columns if one_metric else i] = panel, of_panel[0]["metric"]
-        for panel, metric in labelled.values():
-            panel.set_xlabel(metric_label(metric), size=SMALL)
-        axes[0, 0].set_yticks(range(len(entries)), entries.values())
-        axes[0, 0].set_ylim(len(entries) - 0.5, -0.5)  # the first method on top
+    frame = pd.DataFrame(rows)
+    frame["name"] = run_names(frame)
+    panels = dict(iter(frame.groupby("dataset", sort=False)))
+    first = frame.drop_duplicates("name")
+    order = first["method"].map(method_order(first["method"]).index)
+    methods = first.loc[order.sort_values(kind="stable").index].set_index("name")["method"]
+    lines, columns = panel_grid(len(panels))
+    width = 0.3 + max(map(len, methods.index)) * 0.6 * SMALL / 72 + PANEL_WIDTH * columns
+    height = lines * (0.62 + LINE_HEIGHT * max(len(methods), 2))
+    figure, body = new_figure(min(PAGE_WIDTH, width), height, _notes(frame))
+    axes = panels_of(body, len(panels))
+    labelled = {}  # the lowest panel of each column, or all if their metrics differ
+    for i, (dataset, of_panel) in enumerate(panels.items()):
+        panel = axes.ravel()[i]
+        panel.set_title(dataset_label(dataset), weight="bold")
+        if of_panel["value"].isna().all():
+            say_why_empty(panel, of_panel)
+            panel.tick_params(labelleft=i % columns == 0)  # names of the panels beside it, too
+            continue
+        _draw_panel(panel, of_panel, methods)
+        one_metric = frame["metric"].nunique() == 1
+        labelled[i % columns if one_metric else i] = panel, of_panel["metric"].iloc[0]
+    for panel, metric in labelled.values():
+        panel.set_xlabel(metric_label(metric), size=SMALL)
+    axes[0, 0].set_yticks(range(len(methods)), methods.index)
+    axes[0, 0].set_ylim(len(methods) - 0.5, -0.5)  # the first method on top
     return figure
 
 
-def _columns(n_panels: int) -> int:
-    """As many as fit on a page, and no more than leave the last line well filled."""
-    lines = math.ceil(n_panels / MOST_COLUMNS)
-    return math.ceil(n_panels / lines)
-
-
-def _draw_panel(panel: Axes, rows: Rows, entries: dict[Run, str]) -> bool:
-    """Whether there was anything to draw."""
+def _draw_panel(panel: Axes, frame: pd.DataFrame, methods: pd.Series) -> None:
+    """The scores of a data set; `methods` are those of the figure by the name of their line."""
     import seaborn
 
-    scored = [row for row in rows if row["value"] is not None]
-    if not scored:
-        say_in_panel(panel, reasons(rows))
-        return False
-    values = [row["value"] for row in scored]
-    names = [entries[row["method"], row["network"]] for row in scored]
-    shared = {"x": values, "y": names, "order": list(entries.values()), "ax": panel, "orient": "y"}
+    scored = frame[frame["value"].notna()]
+    shared = {"x": "value", "y": "name", "order": list(methods.index), "ax": panel, "orient": "y"}
     seaborn.pointplot(
+        scored,
         **shared,
-        errorbar="sd" if len(set(names)) < len(names) else None,
+        errorbar="sd" if scored["name"].duplicated().any() else None,
         color=FAINT,
         linestyle="none",
         marker="|",
@@ -124,9 +110,10 @@ def _draw_panel(panel: Axes, rows: Rows, entries: dict[Run, str]) -> bool:
         legend=False,
     )
     seaborn.stripplot(
+        scored,
         **shared,
-        hue=names,
-        palette={name: look(method).colour for (method, _), name in entries.items()},
+        hue="name",
+        palette={name: look(method).colour for name, method in methods.items()},
         legend=False,
         jitter=False,  # random; the line of a method has room for nothing else
         size=4,
@@ -135,28 +122,21 @@ def _draw_panel(panel: Axes, rows: Rows, entries: dict[Run, str]) -> bool:
         edgecolor="white",
         zorder=3,
     )
-    absent = {(row["method"], row["network"]) for row in rows} - {
-        (row["method"], row["network"]) for row in scored
-    }
-    for i, entry in enumerate(entries):
-        if entry in absent:
-            where = {"transform": panel.get_yaxis_transform(), "va": "center"}
-            panel.text(0.03, i, "missing", **where, color=FAINT, size=SMALL)
+    text = {"va": "center", "color": FAINT, "size": SMALL}
+    for i, name in enumerate(methods.index):
+        if name in {*frame["name"]} - {*scored["name"]}:
+            panel.text(0.03, i, "missing", transform=panel.get_yaxis_transform(), **text)
     panel.set(xlabel="", ylabel="")
     panel.tick_params(axis="y", length=0, labelcolor=INK)
     panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     panel.margins(x=0.08)
     panel.grid(axis="both")
-    return True
 
 
-def _notes(rows: Rows) -> list[str]:
-    frame = pd.DataFrame(rows)
+def _notes(frame: pd.DataFrame) -> list[str]:
     there = frame[frame["value"].notna()]
     text = "Dot: a seed. Bar: the mean"
-    if there.duplicated(["dataset", "network", "method"]).any():
+    if there.duplicated(["dataset", "name"]).any():
         text += ", with one standard deviation to either side"
-    names = run_names(rows)
-    called = [names[row["method"], row["network"]] for row in rows]
-    cut_off = runs_note("Disconnected", rows, "disconnected", called)
-    return [f"{text}."] * bool(len(there)) + cut_off + missing_note(rows)
+    cut_off = runs_note("Disconnected", frame, "disconnected", frame["name"])
+    return [f"{text}."] * bool(len(there)) + cut_off + missing_note(frame, frame["name"])

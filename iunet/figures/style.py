@@ -7,22 +7,16 @@ so the marker and the line always say the same as the colour.
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
-from matplotlib.transforms import Bbox
-
-from iunet.artifacts import atomic_path, write_text
-from iunet.escape import csv_text
 
 PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
 COLUMN_WIDTH = 3.4  # inches: one column of it
@@ -64,6 +58,7 @@ SETTINGS = {
     "pdf.fonttype": 42,  # text stays text; publishers refuse Type 3
     "image.interpolation": "nearest",
 }
+house_style = matplotlib.rc_context(SETTINGS)  # decorates what draws
 
 
 @dataclass(frozen=True)
@@ -74,16 +69,12 @@ class Look:
     marker: str
     line: str | tuple
 
-    @property
-    def size(self) -> float:
-        return 7.5 if self.marker == "*" else 4.5  # a star is smaller than it measures
-
     def line_style(self) -> dict[str, Any]:
         return {
             "color": self.colour,
             "linestyle": self.line,
             "marker": self.marker,
-            "markersize": self.size,
+            "markersize": 7.5 if self.marker == "*" else 4.5,  # a star is smaller than it measures
             "markeredgecolor": "white",
             "markeredgewidth": 0.5,
         }
@@ -118,12 +109,6 @@ def look(method: str) -> Look:
     return LOOKS.get(method) or SPARE[zlib.crc32(method.encode()) % len(SPARE)]
 
 
-@contextlib.contextmanager
-def house_style() -> Iterator[None]:
-    with matplotlib.rc_context(SETTINGS):
-        yield
-
-
 def new_figure(width: float, height: float, notes: Sequence[str] = ()) -> tuple[Figure, FigureBase]:
     """A figure, and the part of it to draw in: this size, with small notes below it if any.
 
@@ -150,45 +135,5 @@ def say_in_panel(axes: Axes, text: str) -> None:
     axes.set_facecolor("#f5f5f5")
     width_points = 72 * axes.get_window_extent().width / axes.get_figure(root=True).dpi
     wrapped = textwrap.fill(text, max(12, int(width_points / (0.65 * SMALL))))
-    axes.text(
-        0.5,
-        0.5,
-        wrapped,
-        transform=axes.transAxes,
-        ha="center",
-        va="center",
-        size=SMALL,
-        color=FAINT,
-    )
-
-
-def write_figure(figure: Figure, rows: list[dict[str, Any]], output: dict[str, str]) -> None:
-    """Write the figure as PDF and PNG and its data as CSV: `output` has these three paths."""
-    # Without dates and names of versions, the same data give the same bytes.
-    undated = {
-        "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
-        "png": {"Software": None},
-    }
-    with house_style():
-        _fix_layout(figure)
-        for kind, metadata in undated.items():
-            with atomic_path(Path(output[kind])) as temporary:
-                figure.savefig(temporary, format=kind, metadata=metadata)
-    write_text(output["csv"], csv_text(rows))
-
-
-def _fix_layout(figure: Figure) -> None:
-    """Lay the figure out, once for both files, and round the result.
-
-    The solver adds up in an order that depends on memory addresses; without rounding, the last
-    digit of a coordinate in the PDF would change from run to run.
-    """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    parts = list(figure.subfigs)
-    while parts:
-        part = parts.pop()
-        part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
-        parts += part.subfigs
-    for axes in figure.axes:
-        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))
+    centred = {"transform": axes.transAxes, "ha": "center", "va": "center"}
+    axes.text(0.5, 0.5, wrapped, **centred, size=SMALL, color=FAINT)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from iunet.figures.catalog import TUNING, tuned_studies
-from iunet.figures.parts import Rows
-from iunet.figures.style import (
-    COLUMN_WIDTH,
-    INK,
-    PAGE_WIDTH,
-    house_style,
-    look,
-    new_figure,
-    say_in_panel,
-)
+from iunet.figures.parts import Rows, missing_note, say_why_empty
+from iunet.figures.style import COLUMN_WIDTH, INK, PAGE_WIDTH, house_style, look, new_figure
 from iunet.labels import dataset_label, method_label
 from iunet.results.trials import COLUMNS, read_trials
 from iunet.runs.entries import Benchmark
 
+BEST = {"color": INK, "linewidth": 1.1}
+DOT = {"linestyle": "none", "marker": "o", "markersize": 4, "color": INK}
 
-def make(bench: Benchmark, name: str) -> tuple[Figure, Rows]:
-    rows = trials(name.removeprefix(TUNING), tuned_studies(bench, name))
-    return draw(rows), rows
+
+def rows(bench: Benchmark, name: str) -> Rows:
+    return trials(name.removeprefix(TUNING), tuned_studies(bench, name))
 
 
 def trials(dataset: str, studies: list[tuple[str, str, str | None]]) -> Rows:
@@ -35,89 +30,58 @@ def trials(dataset: str, studies: list[tuple[str, str, str | None]]) -> Rows:
     """
     found = []
     for method, path, missing in studies:
-        study = {"dataset": dataset, "method": method}
-        if missing:
-            empty = dict.fromkeys([*COLUMNS, "best_so_far"])
-            found.append({**study, **empty, "missing": missing})
-            continue
         best = None
-        for trial in read_trials(path):
-            if trial["score"] is not None:
-                best = trial["score"] if best is None else max(best, trial["score"])
-            found.append({**study, **trial, "best_so_far": best, "missing": None})
+        for trial in [dict.fromkeys(COLUMNS)] if missing else read_trials(path):
+            best = max(
+                (score for score in (best, trial["score"]) if score is not None), default=None
+            )
+            row = {"dataset": dataset, "method": method, **trial}
+            found.append(row | {"best_so_far": best, "missing": missing})
     return found
 
 
-# ---- drawing
-
-
+@house_style
 def draw(rows: Rows) -> Figure:
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    with house_style():
-        notes = [
-            f"Missing: {method_label(row['method'])} ({row['missing']})."
-            for row in rows
-            if row["missing"]
-        ]
-        narrow = len(methods) == 1
-        width = COLUMN_WIDTH if narrow else min(PAGE_WIDTH, 0.5 + 2.3 * len(methods))
-        figure, body = new_figure(width, 2.7 if narrow else 2.5, notes)
-        axes = body.subplots(1, len(methods), sharey=True, squeeze=False)[0]
-        for panel, method in zip(axes, methods, strict=True):
-            _draw_study(panel, method, [row for row in rows if row["method"] == method])
-        axes[0].set_ylabel("Validation balanced\naccuracy (%)")
-        body.suptitle(dataset_label(rows[0]["dataset"]), weight="bold")
-        columns = 2 if narrow else 4
-        body.legend(handles=_key(rows), loc="outside lower center", ncols=columns, handlelength=1.6)
+    frame = pd.DataFrame(rows)
+    studies = dict(iter(frame.groupby("method", sort=False)))
+    notes = missing_note(frame, frame["method"].map(method_label))
+    narrow = len(studies) == 1
+    width = COLUMN_WIDTH if narrow else min(PAGE_WIDTH, 0.5 + 2.3 * len(studies))
+    figure, body = new_figure(width, 2.7 if narrow else 2.5, notes)
+    axes = body.subplots(1, len(studies), sharey=True, squeeze=False)[0]
+    for panel, (method, study) in zip(axes, studies.items(), strict=True):
+        failed = study[study["state"] == "failed"]
+        text = f"{len(study)} trial{'s' * (len(study) != 1)}"
+        text += f", {len(failed)} failed" if len(failed) else ""
+        if study["missing"].notna().any():
+            say_why_empty(panel, study)
+            text = "missing"
+        else:
+            _draw_study(panel, study, failed, look(method).colour)
+        panel.set_title(f"{method_label(method)}: {text}")
+    axes[0].set_ylabel("Validation balanced\naccuracy (%)")
+    body.suptitle(dataset_label(frame["dataset"][0]), weight="bold")
+    key = {"loc": "outside lower center", "ncols": 2 if narrow else 4, "handlelength": 1.6}
+    body.legend(handles=_key(frame), **key)
     return figure
 
 
-def _draw_study(panel: Axes, method: str, rows: Rows) -> None:
-    panel.set_title(f"{method_label(method)}: {_count(rows)}")
-    if rows[0]["missing"]:
-        say_in_panel(panel, rows[0]["missing"])
-        return
-    colour = look(method).colour
-    scored = [row for row in rows if row["score"] is not None]
-    for flagged, face in ((False, colour), (True, "white")):
-        dots = [row for row in scored if bool(row["flags"]) == flagged]
-        if dots:
-            panel.scatter(
-                [row["number"] for row in dots],
-                [row["score"] for row in dots],
-                s=11,
-                facecolor=face,
-                edgecolor=colour,
-                linewidth=0.7,
-                alpha=1 if flagged else 0.8,
-                zorder=3,
-                label="flagged" if flagged else "trial",
-            )
-    failed = [row["number"] for row in rows if row["state"] == "failed"]
-    if failed:
-        panel.scatter(
-            failed,
-            [0.03] * len(failed),
-            transform=panel.get_xaxis_transform(),
-            marker="x",
-            s=14,
-            linewidth=0.9,
-            color=INK,
-            clip_on=False,
-            zorder=4,
-            label="failed",
-        )
-    if scored:
-        best = [row for row in rows if row["best_so_far"] is not None]
-        panel.step(
-            [row["number"] for row in best],
-            [row["best_so_far"] for row in best],
-            where="post",
-            color=INK,
-            linewidth=1.1,
-            zorder=2,
-            label="best so far",
-        )
+def _draw_study(panel: Axes, study: pd.DataFrame, failed: pd.DataFrame, colour: str) -> None:
+    scored = study[study["score"].notna()]
+    plain, flagged = scored[scored["flags"].isna()], scored[scored["flags"].notna()]
+    dots = {"s": 11, "edgecolor": colour, "linewidth": 0.7, "zorder": 3}
+    if len(plain):
+        panel.scatter("number", "score", data=plain, **dots, color=colour, alpha=0.8, label="trial")
+    if len(flagged):
+        panel.scatter("number", "score", data=flagged, **dots, facecolor="white", label="flagged")
+    if len(failed):
+        cross = {"marker": "x", "s": 14, "linewidth": 0.9, "color": INK, "zorder": 4}
+        at_bottom = {"transform": panel.get_xaxis_transform(), "clip_on": False}
+        panel.scatter(failed["number"], [0.03] * len(failed), **cross, **at_bottom, label="failed")
+    if len(scored):
+        best = study[study["best_so_far"].notna()]
+        line = {"where": "post", "zorder": 2, "label": "best so far"}
+        panel.step(best["number"], best["best_so_far"], **BEST, **line)
     else:
         panel.text(0.5, 0.5, "every trial failed", transform=panel.transAxes, ha="center")
     panel.set_xlabel("Trial")
@@ -126,27 +90,10 @@ def _draw_study(panel: Axes, method: str, rows: Rows) -> None:
     panel.grid(axis="y")
 
 
-def _count(rows: Rows) -> str:
-    """'12 trials, 2 failed'"""
-    if rows[0]["missing"]:
-        return "missing"
-    failed = sum(row["state"] == "failed" for row in rows)
-    text = f"{len(rows)} trial{'s' * (len(rows) != 1)}"
-    return f"{text}, {failed} failed" if failed else text
-
-
-def _key(rows: Rows) -> list[Line2D]:
-    dot = {"linestyle": "none", "marker": "o", "markersize": 4, "color": INK}
-    handles = [
-        Line2D([], [], **dot, label="Trial"),
-        Line2D([], [], color=INK, linewidth=1.1, label="Best so far"),
-    ]
-    if any(row["flags"] for row in rows):
-        handles.append(
-            Line2D(
-                [], [], **dot | {"markerfacecolor": "white"}, label="Flagged (reason in the CSV)"
-            )
-        )
-    if any(row["state"] == "failed" for row in rows):
-        handles.append(Line2D([], [], **dot | {"marker": "x"}, label="Failed, no score"))
-    return handles
+def _key(frame: pd.DataFrame) -> list[Line2D]:
+    looks = {"Trial": DOT, "Best so far": BEST}
+    if frame["flags"].notna().any():
+        looks["Flagged (reason in the CSV)"] = DOT | {"markerfacecolor": "white"}
+    if frame["state"].eq("failed").any():
+        looks["Failed, no score"] = DOT | {"marker": "x"}
+    return [Line2D([], [], **style, label=label) for label, style in looks.items()]

@@ -72,12 +72,11 @@ EDGES = np.logspace(-4, 0, 5)  # four bins, one decade each
 def supernet(folder: Path, dataset: str, method: str, seed: int, arrays: dict, **more) -> dict:
     """A supernet as `trained_supernets` gives it, with its files written."""
     stem = folder / f"{dataset}-{method}-{seed}"
-    kind = "histograms" if "counts" in arrays else "weights"
     write_arrays(f"{stem}.safetensors", arrays)
     run = {"dataset": dataset, "network": "net", "supernet": METHODS[method], "seed": seed}
     name = f"{dataset}/net/{METHODS[method]}/seed{seed}"
     write_json(f"{stem}.json", {"run": name, "dataset": dataset, **more})
-    files = {kind: f"{stem}.safetensors", "report": f"{stem}.json"}
+    files = {"arrays": f"{stem}.safetensors", "report": f"{stem}.json"}
     return run | {"method": method, "kind": "vision", "missing": None, "files": files}
 
 
@@ -114,8 +113,9 @@ RANKS = {"iunet": 1.4, "omp": 2.2, "dense": 2.4, "xgb": 4.0}
 
 P_VALUES = {
     "iunet": {"omp": 0.001, "dense": 0.2, "xgb": 0.001},
-    "omp": {"dense": 0.9, "xgb": 0.01},
-    "dense": {"xgb": 0.03},
+    "omp": {"iunet": 0.001, "dense": 0.9, "xgb": 0.01},
+    "dense": {"iunet": 0.2, "omp": 0.9, "xgb": 0.03},
+    "xgb": {"iunet": 0.001, "omp": 0.01, "dense": 0.03},
 }
 RANKING = {"ranks": RANKS, "p_values": P_VALUES, "n_datasets": 40, "problem": None}
 

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from iunet.escape import LATEX, csv_text, csv_value, drawn_text, latex_text, markdown_text
-from iunet.figures.style import PAGE_WIDTH, house_style, new_figure, write_figure
+from iunet.figures.make import write_figure
+from iunet.figures.style import PAGE_WIDTH, new_figure
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.render.forms import html_page, latex, markdown, tidy_rows
 from iunet.tables.render.view import View, table_view
@@ -169,9 +170,8 @@ def test_latex_is_text(text):
 @pytest.mark.parametrize("text", [*HOSTILE, r"$\frac{$", "$x"])
 def test_a_figure_draws_any_text(tmp_path, text):
     """Matplotlib would read dollars as a formula, and fail on one that is none."""
-    with house_style():
-        figure, _ = new_figure(PAGE_WIDTH, 1)
-        figure.text(0.5, 0.5, drawn_text(text))
+    figure, _ = new_figure(PAGE_WIDTH, 1)
+    figure.text(0.5, 0.5, drawn_text(text))
     output = {form: str(tmp_path / f"figure.{form}") for form in ("png", "pdf", "csv")}
     write_figure(figure, [{"name": text}], output)
     cells = list(csv.reader((tmp_path / "figure.csv").open(newline="")))

@@ -15,7 +15,8 @@ from iunet.errors import UserError
 from iunet.evaluation import evaluate
 from iunet.figures.catalog import figure_request
 from iunet.figures.figure2 import LENT_DECODER, draw, points
-from iunet.figures.style import LOOKS, SMALL, write_figure
+from iunet.figures.make import write_figure
+from iunet.figures.style import LOOKS, SMALL
 from iunet.results.collect import collect, runs_frame
 from iunet.runs.entries import Benchmark
 from iunet.study.__main__ import read_config

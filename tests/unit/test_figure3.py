@@ -10,7 +10,7 @@ from figure_inputs import gone, outputs, panel_of, says, three_histograms, writt
 
 from iunet.errors import UserError
 from iunet.figures.figure3 import draw, quantile_of, shares
-from iunet.figures.style import write_figure
+from iunet.figures.make import write_figure
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_figure3_names_what_is_missing(histograms):
 
 
 def test_figure3_refuses_truncated_and_foreign_files(histograms):
-    path = Path(histograms[0]["files"]["histograms"])
+    path = Path(histograms[0]["files"]["arrays"])
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
     with pytest.raises(UserError, match=f"{path.name} cannot be read as safetensors"):

@@ -17,7 +17,7 @@ sys.path[:0] = [sys.argv[1] + "/tests/helpers", sys.argv[1] + "/tests/unit"]
 import figure_inputs as inputs
 import test_figures_own as own
 from iunet.figures import densities, figure2
-from iunet.figures.style import write_figure
+from iunet.figures.make import write_figure
 from iunet.results.collect import runs_frame
 folder = Path(sys.argv[2])
 rows = {

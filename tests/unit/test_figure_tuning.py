@@ -43,6 +43,6 @@ def test_tuning_history_of_one_method_and_of_none(studies):
     rows = trials("vehicle", [studies[0], ("tabnet", "", "not finished")])
     figure = draw(rows)
     assert figure.axes[1].get_title() == "TABN: missing"
-    assert says(figure, "Missing: TABN (not finished).")
+    assert says(figure, "Missing: vehicle, TABN: not finished.")
     assert rows[-1]["missing"] == "not finished"
     assert len(draw(rows[:4]).axes) == 1
