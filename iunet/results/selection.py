@@ -15,6 +15,7 @@ from iunet.runs.settings import trains_decoder
 if TYPE_CHECKING:
     import pandas as pd
 
+Row = dict[str, Any]
 METHOD = ["dataset", "network", "method"]
 RUN = [*METHOD, "seed"]
 TRAINED = "_trained"  # ends the `method` of rows on trained networks
@@ -49,22 +50,31 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
     methods = dict(iter(runs.assign(cut_ratio=ratio).groupby(METHOD, sort=False)))
     cuts = {key: part[part["cut"].notna()] for key, part in methods.items()}
     ratios = {key: set(part["cut_ratio"].dropna()) for key, part in cuts.items()}
-    found = [runs[:0]]
+    places: list[int] = []
+    instead: dict[int, Row] = {}
     for key, part in methods.items():
+        if cuts[key].empty:
+            places += [*part.drop_duplicates(RUN).index]
+            continue  # else supernets only stand beside what was cut from them
         leader = (*key[:2], choice_of)
         leader = leader if ratios.get(leader) == ratios[key] else key
         same = ["supernet", "cut"] if leader == key else ["cut_ratio"]
-        pruned = len(cuts[key]) > 0  # then supernets only stand beside what was cut from them
-        found.append(
-            _picked(cuts[key], cuts[leader], same) if pruned else part.drop_duplicates(RUN)
-        )
-    return pd.concat(found)[runs.columns]
+        picked, without = _picked(cuts[key], cuts[leader], same)
+        places += picked
+        instead |= without
+    if instead:
+        reasons = runs_frame([*instead.values()]).set_axis([*instead])
+        runs = pd.concat([runs.drop(reasons.index), reasons])
+    return runs.loc[places]
 
 
-def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) -> pd.DataFrame:
-    """The candidate of each seed that is the same as the chosen one, or a row that says why not."""
-    import pandas as pd
+def _picked(
+    candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]
+) -> tuple[list[int], dict[int, Row]]:
+    """The candidate of each seed that is the same as the chosen one, by its place in the frame.
 
+    Also, by their places, rows to stand instead of those that have none: they say why.
+    """
     chosen = chooser[chooser["chosen"].fillna(False)]
     if len(chosen):
         picked = candidates[(candidates[same] == chosen.iloc[0][same]).all(axis=1)]
@@ -76,16 +86,15 @@ def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) ->
         picked = candidates.drop_duplicates("seed")
         waits = chooser["chosen"].isna().any()
         reason = {"missing": NOT_FINISHED} if waits else {"failed": _failure(chooser)}
-    gone = candidates.groupby("seed")["missing"].first()  # of all reasons
-    blank = picked[picked["seed"].map(gone).notna() | (reason is not None)]
-    rows = [
-        row
-        | {"supernet": None, "cut": None, "failed": None}
-        | ({"missing": gone[row["seed"]]} if gone[row["seed"]] else reason)
-        for row in blank[[*RUN, "stage", "missing"]].to_dict("records")
-    ]
-    instead = runs_frame(rows).set_index(blank.index)
-    return pd.concat([picked.drop(blank.index), instead]).sort_index()
+    missing = candidates[candidates["missing"].notna()].groupby("seed")["missing"].first()
+    instead = {}
+    for place, row in zip(
+        picked.index, picked[[*RUN, "stage", "missing"]].to_dict("records"), strict=True
+    ):
+        gone = {"missing": missing[row["seed"]]} if row["seed"] in missing else reason
+        if gone:
+            instead[place] = row | {"supernet": None, "cut": None, "failed": None} | gone
+    return [*picked.index], instead
 
 
 def _failure(candidates: pd.DataFrame) -> str:
@@ -142,9 +151,6 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
             for section in SECTIONS:
                 rows += _under_transforms(network, section)
     return frame_of(rows, [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"])
-
-
-Row = dict[str, Any]
 
 
 def _under_transforms(row: Row, section: str) -> list[Row]:
