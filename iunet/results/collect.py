@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
-from iunet.results.reports import read_dataset, read_run
+from iunet.results.reports import read_dataset, read_run, subset_text
 from iunet.results.request import AskedRun, Request, asked_runs, split_reports
 from iunet.results.runs_csv import COLUMNS, KEY, TEXTS, read_records
 from iunet.runs.entries import NOT_FINISHED, Benchmark
@@ -42,6 +42,14 @@ class Results:
 
     runs: pd.DataFrame
     datasets: pd.DataFrame
+    artifacts: list[str] = field(default_factory=list)  # files that a table opens itself
+    settings: Record = field(default_factory=dict)  # what a table's `settings` takes of the config
+
+    @property
+    def subsets(self) -> dict[str, str]:
+        """The data sets that are only a part of the official ones, and which part."""
+        parts = self.datasets.dropna(subset="subset").set_index("dataset")["subset"]
+        return parts.map(subset_text).to_dict()
 
 
 def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = None) -> Results:
@@ -51,9 +59,8 @@ def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = No
     """
     rows = None if runs_csv is None else read_records(runs_csv)
     datasets = _dataset_records(bench, request, rows)
-    return Results(
-        runs_frame(records(bench, request, rows), bench.config), frame_of(datasets, DATASET)
-    )
+    runs = runs_frame(records(bench, request, rows), bench.config)
+    return Results(runs, frame_of(datasets, DATASET), request.artifacts)
 
 
 def records(bench: Benchmark, request: Request, rows: list[Record] | None = None) -> list[Record]:

@@ -5,7 +5,7 @@
     ENTRY                     if it shows the runs of another table's entry in the config
     request(bench)            what it is made of, if that is more than the runs of its entry
     settings(bench)           the values of the config that it shows, if there are such
-    build(results, context)   the table document, in the table's own job
+    build(results)            the table document, in the table's own job
 
 Imported at every start of Snakemake, so tables import pandas inside of functions.
 
@@ -21,7 +21,7 @@ from iunet.provenance import digest
 from iunet.results.request import Request, request_digest
 from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import Config
-from iunet.tables.context import Context, context_of
+from iunet.tables.notes import stand_in_text, tuning_notes
 
 # The groups of the page: the ledger first, the paper's tables, appendix E.2, what goes beyond the
 # paper, the user's own experiments, and the evidence of what is wrong in the paper.
@@ -99,19 +99,17 @@ def table_request(bench: Benchmark, name: str) -> Request:
     return Request(bench.cells_of(entry_of(name)))
 
 
-def table_context(bench: Benchmark, name: str, request: Request) -> Context:
-    """What a table says beside its numbers, as far as the config tells."""
-    context = context_of(bench, request.cells)
+def table_settings(bench: Benchmark, name: str) -> dict[str, Any]:
+    """The values of the config that a table shows."""
     module = table_module(name)
-    if hasattr(module, "settings") and not why_table_empty(bench, name):
-        context.settings = module.settings(bench)
-    context.artifacts = request.artifacts
-    return context
+    if not hasattr(module, "settings") or why_table_empty(bench, name):
+        return {}
+    return module.settings(bench)
 
 
 def table_digest(bench: Benchmark, name: str) -> str:
     """A fingerprint of all that a table is made of beside the content of its files."""
     request = table_request(bench, name)
-    context = table_context(bench, name, request)
-    facts = [context.stand_ins, context.notes, context.settings, why_table_empty(bench, name)]
+    texts = [stand_in_text(bench, request.cells), tuning_notes(bench, request.cells)]
+    facts = [*texts, table_settings(bench, name), why_table_empty(bench, name)]
     return digest(request_digest(bench, request), facts)

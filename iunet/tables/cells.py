@@ -8,7 +8,6 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from iunet.labels import dataset_label, method_label, network_label
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ def grouped_table(
     rows: Iterable[str],
     columns: dict[str, str],
     cells: Callable[[tuple, pd.DataFrame], dict[str, Cell]],
-    context: Context,
     caption: str,
     notes: Iterable[str] = (),
     **form: Any,
@@ -37,7 +35,7 @@ def grouped_table(
     for key, part in frame.groupby(list(rows), sort=False):
         named = dict(zip(rows, key, strict=True))
         labels = [LABELS.get(column, str)(value) for column, value in named.items()]
-        head = Row("/".join(map(str, key)), labels, context.row_notes(named.get("dataset")))
+        head = Row("/".join(map(str, key)), labels)
         heads.append(head)
         found[head.key] = cells(key, part)
     return TableDocument(

@@ -15,7 +15,6 @@ from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.scale import scaled_down
 from iunet.tables.cells import text_cell
 from iunet.tables.comparisons import CLAIMS, Claim
-from iunet.tables.context import Context
 from iunet.tables.differences import (
     MEASURES,
     Compared,
@@ -107,6 +106,7 @@ def settings(bench: Benchmark) -> dict[str, Any]:
         "methods": methods,
         "scaled_down": {kind: smaller[kind] for kind in SCALED if kind in smaller},
         "unequal": unequal_terms(bench.config),
+        "stand_ins": list(bench.config["stand_ins"].values()),
     }
 
 
@@ -121,13 +121,13 @@ def unequal_terms(config: dict[str, Any]) -> str | None:
 # ---- what the runs say
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     kinds = dict(zip(results.datasets["dataset"], results.datasets["kind"], strict=True))
-    facts = context.settings | {"kinds": kinds}
+    facts = results.settings | {"kinds": kinds, "subsets": results.subsets}
     frames = {
         table: runs_of_table(results, methods, table) for table, methods in facts["methods"].items()
     }
-    return ledger({claim.key: find(claim, frames) for claim in CLAIMS}, facts, context)
+    return ledger({claim.key: find(claim, frames) for claim in CLAIMS}, facts)
 
 
 def find(claim: Claim, frames: dict[str, Any]) -> Finding:
@@ -159,12 +159,9 @@ def _one_by_one(found: Compared, datasets: list[str]) -> str:
 # ---- the ledger
 
 
-def ledger(
-    found: dict[str, Finding], facts: dict[str, Any], context: Context | None = None
-) -> TableDocument:
+def ledger(found: dict[str, Finding], facts: dict[str, Any]) -> TableDocument:
     """The table; `found` has the finding of each claim, by its key."""
-    context = context or Context()
-    lines = [_line(claim, found[claim.key], facts, context) for claim in CLAIMS]
+    lines = [_line(claim, found[claim.key], facts) for claim in CLAIMS]
     smaller = [f"{SCALED[kind]}: {', '.join(t)}" for kind, t in facts["scaled_down"].items()]
     return TableDocument(
         caption=CAPTION,
@@ -179,7 +176,7 @@ def ledger(
     )
 
 
-def _line(claim: Claim, found: Finding, facts: dict[str, Any], context: Context) -> dict[str, Any]:
+def _line(claim: Claim, found: Finding, facts: dict[str, Any]) -> dict[str, Any]:
     effect = found.effect
     return {
         "key": claim.key,
@@ -195,12 +192,12 @@ def _line(claim: Claim, found: Finding, facts: dict[str, Any], context: Context)
         "smallest": claim.smallest,
         "equality": claim.level,
         "verdict": found.verdict,
-        "remarks": remarks(claim, found, facts, context),
+        "remarks": remarks(claim, found, facts),
         "table": claim.table or None,
     }
 
 
-def remarks(claim: Claim, found: Finding, facts: dict[str, Any], context: Context) -> list[str]:
+def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
     """What a reader has to know to weigh the verdict."""
     texts = list(found.remarks)
     effect = found.effect
@@ -219,8 +216,8 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any], context: Contex
     kinds = {facts["kinds"][name] for name in effect.datasets}
     if len(kinds) > 1:
         texts.append("tables and images together")
-    stand_ins = [n for n in effect.datasets if n in context.stand_ins.values()]
-    subsets = [n for n in effect.datasets if n in context.subsets]
+    stand_ins = [n for n in effect.datasets if n in facts["stand_ins"]]
+    subsets = [n for n in effect.datasets if n in facts["subsets"]]
     kinds |= {"tuning"} if claim.tuned else set()
     smaller = [kind for kind in SCALED if kind in kinds & facts["scaled_down"].keys()]
     if "vision" in kinds and ("vision" in smaller or stand_ins or subsets):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from iunet.paper import paper_table
 from iunet.results.reports import TRANSFORMS
 from iunet.tables.cells import cell_of, grouped_table, in_order, select
-from iunet.tables.context import Context
 from iunet.tables.document import (
     VALUE,
     Cell,
@@ -53,7 +52,7 @@ NOTE = (
 )
 
 
-def consistency_table(number: int, frame: pd.DataFrame, context: Context) -> TableDocument:
+def consistency_table(number: int, frame: pd.DataFrame) -> TableDocument:
     """From the rows of `iunet.results.selection.consistency`."""
     import pandas as pd
 
@@ -75,7 +74,6 @@ def consistency_table(number: int, frame: pd.DataFrame, context: Context) -> Tab
         ("network", "dataset", "transform"),
         columns,
         cells,
-        context,
         CAPTION,
         [SPREAD_NOTE + " The untrained networks and the trained ones have a best each.", NOTE],
         metrics=list(METRICS),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.runs.names import base_network
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import primary_table
 
@@ -26,8 +25,8 @@ NOTE = (
 )
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """A control on a variant of the network (fewer units) stands in its network's row."""
     runs = of_results(results.runs, choice_of="iunet")
     runs = runs.assign(network=runs["network"].map(base_network))
-    return primary_table(runs, context, CAPTION, [NOTE])
+    return primary_table(runs, CAPTION, [NOTE])

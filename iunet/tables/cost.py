@@ -10,7 +10,6 @@ from iunet.results.request import Request
 from iunet.results.selection import costs
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import grouped_table, in_order, text_cell
-from iunet.tables.context import Context
 from iunet.tables.document import Cell, TableDocument
 
 if TYPE_CHECKING:
@@ -35,15 +34,13 @@ def request(bench: Benchmark) -> Request:
     return Request(bench.all_cells, times=bench.all_cells)
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """Seconds and trials by network and method."""
     frame = costs(results.runs)
     place = {method: i for i, method in enumerate(method_order(frame["method"]))}
     frame = frame.assign(place=frame["method"].map(place))
     frame = frame.sort_values(["network", "place"], kind="stable")
-    return grouped_table(
-        frame, ("network", "method"), COLUMNS, _cells, context, CAPTION, decimals=1
-    )
+    return grouped_table(frame, ("network", "method"), COLUMNS, _cells, CAPTION, decimals=1)
 
 
 def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:

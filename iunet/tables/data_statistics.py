@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.escape import csv_text
 from iunet.paper import official_rows, paper_table
-from iunet.tables.context import Context
+from iunet.results.reports import subset_text
 from iunet.tables.document import VALUE, Cell, Column, PaperValue, Row, TableDocument, Value
 
 if TYPE_CHECKING:
@@ -58,23 +58,20 @@ def rows_of_paper(dataset: str) -> str:
 
 
 def statistics_table(
-    number: int, quantities: list[Quantity], datasets: pd.DataFrame, context: Context
+    number: int, quantities: list[Quantity], datasets: pd.DataFrame
 ) -> TableDocument:
     """Of the frame of data sets; the CSV has ours, the paper's and the agreement side by side."""
     paper = {row["dataset"]: dict(row) for row in paper_table(number)}
     for name, row in paper.items():
         row["n_rows"] = rows_of_paper(name) if number == 9 else None
     lines = [
-        _line(quantities, ours, paper.get(ours["dataset"], {}), context)
+        _line(quantities, ours, paper.get(ours["dataset"], {}))
         for ours in datasets.astype(object).to_dict("records")
     ]
     return TableDocument(
         caption="Our splits beside the paper's table.",
         row_header=["Dataset"],
-        rows=[
-            Row(line["dataset"], [line["dataset"]], context.row_notes(line["dataset"]))
-            for line in lines
-        ],
+        rows=[Row(line["dataset"], [line["dataset"]]) for line in lines],
         columns=[Column(q.key, q.header, VALUE) for q in quantities],
         cells={line["dataset"]: {q.key: _cell(line, q) for q in quantities} for line in lines},
         decimals=2,
@@ -85,7 +82,7 @@ def statistics_table(
 
 
 def _line(
-    quantities: list[Quantity], ours: dict[str, Any], paper: dict[str, str], context: Context
+    quantities: list[Quantity], ours: dict[str, Any], paper: dict[str, str]
 ) -> dict[str, Any]:
     """A data set: each quantity, the paper's value, and whether they agree."""
     there = ours["missing"] is None
@@ -98,7 +95,7 @@ def _line(
         line |= {key: value, f"{key}_paper": published}
         line[f"{key}_agrees"] = _agreement(quantity, value, published, there)
     line["source"] = ours["source"] if there else None
-    line["subset"] = context.subsets.get(ours["dataset"])
+    line["subset"] = ours["subset"] and subset_text(ours["subset"])
     return line | {"missing": ours["missing"]}
 
 

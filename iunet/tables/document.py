@@ -62,7 +62,7 @@ class Column:
 
 @dataclass
 class TableDocument:
-    """`id`, `title` and what the context adds are filled in by the stage (iunet/tables/make.py)."""
+    """`id`, `title` and what all tables say alike come from the stage (iunet/tables/make.py)."""
 
     caption: str
     row_header: list[str]

@@ -12,7 +12,6 @@ from iunet.results.selection import of_results
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
 from iunet.tables.scores import with_primary
 
@@ -66,11 +65,11 @@ def request(bench: Benchmark) -> Request:
     return Request(cells, artifacts=[path for path in files if bench.exists(path)])
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    return efficiency(results, [read_json(path) for path in context.artifacts], context)
+def build(results: Results) -> TableDocument:
+    return efficiency(results, [read_json(path) for path in results.artifacts])
 
 
-def efficiency(results: Results, measured: list[dict[str, Any]], context: Context) -> TableDocument:
+def efficiency(results: Results, measured: list[dict[str, Any]]) -> TableDocument:
     """One row per data set, network and method; `measured` are the measurements of one seed each.
 
     Each of `measured` has dataset, network, method, and what `measure_latency` and the files' sizes
@@ -83,7 +82,7 @@ def efficiency(results: Results, measured: list[dict[str, Any]], context: Contex
         return _cells(part, by_run.get(run, {}))
 
     runs = with_primary(of_results(results.runs))
-    return grouped_table(runs, ROWS, names, cells, context, CAPTION, [NOTE])
+    return grouped_table(runs, ROWS, names, cells, CAPTION, [NOTE])
 
 
 def _by_run(measured: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:

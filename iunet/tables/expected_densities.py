@@ -18,7 +18,6 @@ from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS
 from iunet.tables.cells import text_cell
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
 TITLE = "Expected densities of the initial weights"
@@ -54,13 +53,13 @@ def settings(bench: Benchmark) -> dict[str, Any]:
     return {"cases": cases, "init": bench.config["init"]}
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """One row per network, number of inputs and ratio; data sets of one shape share a row."""
-    init = context.settings["init"]
+    init = results.settings["init"]
     inits = [init, *(name for name in INITS if name != init)]
     splits = {row["dataset"]: row for row in results.datasets.to_dict("records")}
     shared: dict[tuple, list[dict[str, Any]]] = {}
-    for case in context.settings["cases"]:
+    for case in results.settings["cases"]:
         case = _with_known_size(case, splits[case["dataset"]])
         for ratio in case["ratios"]:
             key = (case["network"], case["size"]["n_inputs"], case["size"]["side"], ratio)

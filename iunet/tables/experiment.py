@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import primary_table
 
 TITLE = "Experiment"
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """Every method at the ratio that was chosen for it."""
     caption = (
         "Images: test accuracy (%), tables: balanced accuracy (%), each method at the ratio that "
         "was chosen for it."
     )
-    return primary_table(of_results(results.runs), context, caption)
+    return primary_table(of_results(results.runs), caption)

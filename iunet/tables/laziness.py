@@ -11,7 +11,6 @@ from iunet.results.selection import of_masks, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
 from iunet.tables.cells import grouped_table, number_cell, problem_notes, problems_of, text_cell
-from iunet.tables.context import Context
 from iunet.tables.document import Cell, TableDocument
 
 if TYPE_CHECKING:
@@ -50,11 +49,11 @@ def pruned_cells(bench: Benchmark, entry: str) -> list[RunCell]:
     return [cell for cell in bench.cells_of(entry) if cell.method.cuts]
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """One row per data set, network, method and cut; of β-LASSO, what was chosen."""
     masks = with_masks(of_masks(results.runs))
     masks = masks.assign(cut=masks["cut"].fillna("chosen"))
-    return grouped_table(masks, ROWS, COLUMNS, _cells, context, CAPTION, [NOTE])
+    return grouped_table(masks, ROWS, COLUMNS, _cells, CAPTION, [NOTE])
 
 
 def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:

@@ -16,7 +16,6 @@ from iunet.tables.cells import (
     problems_of,
     text_cell,
 )
-from iunet.tables.context import Context
 from iunet.tables.document import Cell, TableDocument
 from iunet.tables.laziness import ROWS, pruned_cells
 
@@ -59,10 +58,10 @@ def first_layers(runs: pd.DataFrame) -> pd.DataFrame:
     return cuts.assign(missing=cuts["missing"].mask(convolution, CONVOLUTION))
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """One row per data set, network, method and cut."""
     runs = first_layers(results.runs)
-    return grouped_table(runs, ROWS, COLUMNS, _cells, context, CAPTION, [NOTE])
+    return grouped_table(runs, ROWS, COLUMNS, _cells, CAPTION, [NOTE])
 
 
 def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:

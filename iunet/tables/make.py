@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from iunet.artifacts import signed_code
@@ -10,14 +11,14 @@ from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
 from iunet.runs.versions import current_versions
 from iunet.tables.catalog import (
-    table_context,
     table_module,
     table_request,
+    table_settings,
     table_title,
     why_table_empty,
 )
-from iunet.tables.context import SUBSET, subsets_of
 from iunet.tables.document import TableDocument
+from iunet.tables.notes import note_subsets, stand_in_text, tuning_notes
 from iunet.tables.render.forms import write_table
 
 OLDER = "Made in part by older versions of"
@@ -39,19 +40,10 @@ def build_table(bench: Benchmark, name: str, runs_csv: str | Path | None = None)
     else:
         request = table_request(bench, name)
         results = collect(bench, request, runs_csv)
-        context = table_context(bench, name, request)
-        context.subsets = subsets_of(results.datasets)
-        document = table_module(name).build(results, context)
-        document.caption += context.stand_in_text()
-        document.notes = [*document.notes, *context.notes]
+        results = replace(results, settings=table_settings(bench, name))
+        document = table_module(name).build(results)
+        document.caption += stand_in_text(bench, request.cells)
+        document.notes = [*document.notes, *tuning_notes(bench, request.cells)]
+        note_subsets(document, results.subsets)
     document.id, document.title = name, table_title(name)
-    for row in document.rows:
-        if any(note.startswith(SUBSET) for note in row.notes):
-            leave_unjudged(document, row.key)
     return document
-
-
-def leave_unjudged(document: TableDocument, row: str) -> None:
-    """Scores on a part of a data set neither agree with the paper's nor contradict them."""
-    for cell in document.cells[row].values():
-        cell.agrees = cell.agrees and "n/a"

@@ -19,7 +19,6 @@ from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import text_cell
-from iunet.tables.context import Context
 from iunet.tables.document import PAPER_SEEDS, Cell, Column, Row, TableDocument
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
@@ -121,7 +120,7 @@ def request(bench: Benchmark) -> Request:
     return Request()
 
 
-def build(results: Results | None, context: Context) -> TableDocument:
+def build(results: Results | None) -> TableDocument:
     """The evidence as a table: one row per telling cell of the paper."""
     evidence = metric_problem()
     rows, cells = [], {}

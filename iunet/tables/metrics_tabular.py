@@ -5,7 +5,6 @@ from __future__ import annotations
 from iunet.labels import METRIC_LABELS, SCORES
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import (
     VALUE,
     Cell,
@@ -23,13 +22,13 @@ TITLE = "All metrics of the tabular data sets"
 ENTRY = "table7"
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    table = table7(of_results(results.runs), context)
+def build(results: Results) -> TableDocument:
+    table = table7(of_results(results.runs))
     rows, cells = [], {}
     for row in table.rows:
         for column in table.columns:
             key, source = f"{row.key}/{column.key}", table.cell(row.key, column.key)
-            rows.append(Row(key, [*row.labels, column.label], row.notes))
+            rows.append(Row(key, [*row.labels, column.label]))
             cells[key] = {metric: _cell(source, metric) for metric in SCORES}
     return TableDocument(
         caption="Every cell of table 7 in all three metrics (%).",

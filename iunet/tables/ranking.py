@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from iunet.labels import METRIC_LABELS
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.table2 import complete_rows, complete_scores, paper_scores
 from iunet.tables.table7 import table7, tabular_label
@@ -25,9 +24,9 @@ ENTRY = "table7"
 ALPHA = 0.05
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """The table; the numbers behind it, from which the diagram is drawn, are its `data`."""
-    return ranking_table(table7(of_results(results.runs), context))
+    return ranking_table(table7(of_results(results.runs)))
 
 
 @dataclass

@@ -11,7 +11,6 @@ from iunet.networks.catalog import network_entry
 from iunet.paper import paper_table
 from iunet.runs.names import SURVIVORS, base_network
 from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.context import Context
 from iunet.tables.document import Cell, PaperValue, TableDocument, compare_with_paper, mark_best
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ Published = dict[tuple[str, ...], PaperValue]  # by the keys of row and column
 
 def score_table(
     runs: pd.DataFrame,
-    context: Context,
     caption: str,
     metrics: list[str],
     labels: dict[str, str],
@@ -69,7 +67,7 @@ def score_table(
     form["metric_labels"] = metric_labels(metrics)
     notes = [SPREAD_NOTE, *notes]
     runs = with_primary(runs)
-    table = grouped_table(runs, rows, labels, cells, context, caption, notes, **form)
+    table = grouped_table(runs, rows, labels, cells, caption, notes, **form)
     for entry in table.columns:
         entry.paper_metric = column_metric(entry.key)
     mark_best(table)
@@ -81,11 +79,9 @@ def method_labels(*methods: str) -> dict[str, str]:
     return {method: method_label(method) for method in method_order(methods)}
 
 
-def primary_table(
-    runs: pd.DataFrame, context: Context, caption: str, notes: Iterable[str] = ()
-) -> TableDocument:
+def primary_table(runs: pd.DataFrame, caption: str, notes: Iterable[str] = ()) -> TableDocument:
     """Networks and data sets by methods, in the metric that counts for each."""
-    return score_table(runs, context, caption, PRIMARY, method_labels(*runs["method"]), notes=notes)
+    return score_table(runs, caption, PRIMARY, method_labels(*runs["method"]), notes=notes)
 
 
 def density_note(rows: pd.DataFrame) -> list[str]:

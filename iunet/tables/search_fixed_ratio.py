@@ -11,7 +11,6 @@ from iunet.labels import method_label, network_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_results, of_subnetworks
 from iunet.tables.cells import cut_off_notes, in_order, problems_of, select, text_cell
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ CAPTION = (
 NONE = "–"  # no method has such a setting
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """A row for what was chosen per data set, then one for each setting for all of them.
 
     Methods without a ratio, or an l1, have the same score in all rows.

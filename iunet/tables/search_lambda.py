@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from iunet.results.collect import Results
 from iunet.results.selection import METHOD, of_results
 from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Row, TableDocument, mark_best
 from iunet.tables.scores import with_primary
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
@@ -20,7 +19,7 @@ PAPER = "λ = 1"
 CAPTION = "Validation score (%) of IUNET by λ: accuracy on images, balanced accuracy on tables."
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """Validation scores of the chosen ratios by λ, which is that of a method's supernets."""
     weights = results.runs.groupby(METHOD)["lambda"].first()
     runs = with_primary(of_results(results.runs))
@@ -35,7 +34,7 @@ def build(results: Results, context: Context) -> TableDocument:
 
     labels = {column: f"λ = {value:g}" for column, value in columns.items()}
     table = grouped_table(
-        runs, ("network", "dataset"), labels, cells, context, CAPTION, [SPREAD], best_along="row"
+        runs, ("network", "dataset"), labels, cells, CAPTION, [SPREAD], best_along="row"
     )
     averages = {c: average([row[c] for row in table.cells.values()]) for c in columns}
     table.rows.append(Row(AVERAGE, ["", "average"]))

@@ -6,7 +6,6 @@ from iunet.labels import dataset_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_subnetworks
 from iunet.tables.cells import cell_of, in_order, select
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Column, Row, TableDocument, mark_best
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
 
@@ -15,7 +14,7 @@ KIND = "tabular"
 PAPER_POINT = "r = 8, κ = 0.25"
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     runs = of_subnetworks(results.runs)
     datasets = in_order(runs["dataset"])
     points = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import method_labels, paper_cells, score_table
 
@@ -12,10 +11,9 @@ TITLE = "Table 1: pruning methods on image data sets"
 KIND = "vision"
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     return score_table(
         of_results(results.runs),
-        context,
         "Test accuracy (%) of pruning methods on image data sets; Dense is the network itself.",
         ["accuracy", "balanced_accuracy"],
         method_labels("dense", "omp", "beta_lasso", "iunet"),

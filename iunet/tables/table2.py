@@ -8,7 +8,6 @@ from iunet.labels import METRIC_LABELS
 from iunet.paper import paper_table
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import (
     Cell,
     Column,
@@ -37,8 +36,8 @@ SUMMARY = {
 DECIMALS = 3
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    return table2(table7(of_results(results.runs), context))
+def build(results: Results) -> TableDocument:
+    return table2(table7(of_results(results.runs)))
 
 
 def table2(source: TableDocument) -> TableDocument:

@@ -7,7 +7,6 @@ from iunet.results.request import Request
 from iunet.results.selection import consistency
 from iunet.runs.entries import Benchmark
 from iunet.tables.consistency import consistency_table
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 
 TITLE = "Table 3: consistency under invariant transforms"
@@ -25,5 +24,5 @@ def request(bench: Benchmark) -> Request:
     return Request(cells, supernets=cells)
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    return consistency_table(3, consistency(results.runs), context)
+def build(results: Results) -> TableDocument:
+    return consistency_table(3, consistency(results.runs))

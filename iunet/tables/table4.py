@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import (
     PRIMARY,
@@ -33,14 +32,14 @@ RECIPE_NOTE = (
 )
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """All use the ratio that was chosen for IUNET."""
     runs = of_results(results.runs, choice_of="iunet")
     tabular = runs["network"].map(is_tabular).astype(bool)
     notes = [DENSE_NOTE] * (not tabular.all()) + [SWAPPED_NOTE] * bool(tabular.any())
     notes += [RECIPE_NOTE] * bool((tabular & runs["method"].eq("iunet_no_prune")).any())
     labels = method_labels(*METHODS)
-    return score_table(runs, context, CAPTION, PRIMARY, labels, paper=paper_table4(), notes=notes)
+    return score_table(runs, CAPTION, PRIMARY, labels, paper=paper_table4(), notes=notes)
 
 
 def paper_table4() -> Published:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.runs.names import base_network
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import paper_cells, score_table
 
@@ -26,12 +25,11 @@ LABELS = {
 PAIRS = tuple(COLUMNS)
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     runs = of_results(results.runs)
     pairs = zip(runs["network"].map(base_network), runs["method"], strict=True)
     return score_table(
         runs.assign(model=[COLUMNS[pair] for pair in pairs]),
-        context,
         "Test accuracy (%) of IUNET's pruned networks beside the CNN that MLP_VIS contains, which "
         "also shares its weights.",
         ["accuracy", "balanced_accuracy"],

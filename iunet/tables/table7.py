@@ -9,7 +9,6 @@ from iunet.labels import SCORES, method_label, method_order
 from iunet.paper import paper_table
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.context import Context
 from iunet.tables.document import PaperValue, TableDocument
 from iunet.tables.scores import SWAPPED_NOTE, Published, paper_metric, score_table
 
@@ -21,15 +20,14 @@ KIND = "tabular"
 METHODS = method_order(["dense", "omp", "beta_lasso", "iunet", *LEARNERS])
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    return table7(of_results(results.runs), context)
+def build(results: Results) -> TableDocument:
+    return table7(of_results(results.runs))
 
 
-def table7(runs: pd.DataFrame, context: Context) -> TableDocument:
+def table7(runs: pd.DataFrame) -> TableDocument:
     """From one row per seed, which table 2, the ranking and all metrics are made from, too."""
     return score_table(
         runs,
-        context,
         "Test scores (%) on the tabular data sets. OMP, β-LASSO and IUNET prune MLP_TAB; XGB, TABN "
         "and MLP_TAB+C are tuned on each data set.",
         SCORES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.context import Context
 from iunet.tables.data_statistics import TABLE8, statistics_table
 from iunet.tables.document import TableDocument
 
@@ -18,5 +17,5 @@ def request(bench: Benchmark) -> Request:
     return Request(datasets=bench.datasets_of_table("table8"))
 
 
-def build(results: Results, context: Context) -> TableDocument:
-    return statistics_table(8, TABLE8, results.datasets, context)
+def build(results: Results) -> TableDocument:
+    return statistics_table(8, TABLE8, results.datasets)

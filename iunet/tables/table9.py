@@ -5,7 +5,6 @@ from __future__ import annotations
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.context import Context
 from iunet.tables.data_statistics import TABLE9, statistics_table
 from iunet.tables.document import TableDocument
 
@@ -18,7 +17,7 @@ def request(bench: Benchmark) -> Request:
     return Request(datasets=bench.datasets_of_table("table9"))
 
 
-def build(results: Results, context: Context) -> TableDocument:
+def build(results: Results) -> TableDocument:
     """The paper's number of features counts the target."""
     datasets = results.datasets.assign(n_features=results.datasets["n_features"] + 1)
-    return statistics_table(9, TABLE9, datasets, context)
+    return statistics_table(9, TABLE9, datasets)

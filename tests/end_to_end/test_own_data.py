@@ -21,7 +21,6 @@ from iunet.results.reports import read_dataset
 from iunet.runs.settings import split_settings
 from iunet.runs.validate import unavailable
 from iunet.tables import table9
-from iunet.tables.context import Context
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE9 = "results/test/tables/table9.csv"
@@ -148,7 +147,7 @@ def test_the_mirror_gives_the_papers_statistics(tmp_path, mirror):
         output = {part: str(tmp_path / f"{name}.{part}") for part in parts}
         split_table(data, description, output, **split_settings(config, registry[name]))
         sets.append({"dataset": name} | read_dataset(output["split"], name))
-    table = table9.build(results_of(datasets=sets), Context())
+    table = table9.build(results_of(datasets=sets))
     (tmp_path / "table9.csv").write_text(table.own_csv)
     rows = read_csv(tmp_path / "table9.csv").values()
     present = [row for row in rows if not row["missing"]]

@@ -10,7 +10,6 @@ from toy_results import SIZES
 from iunet.results.collect import DATASET, Results, runs_frame
 from iunet.results.collect import frame_of as typed_frame
 from iunet.tables.catalog import table_module
-from iunet.tables.context import Context
 from iunet.tables.document import TableDocument
 
 SCORES = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
@@ -50,6 +49,6 @@ def layers_of(units: int, *densities: float) -> dict[str, list]:
     }
 
 
-def table_of(name: str, *rows: dict[str, Any], **context: Any) -> TableDocument:
+def table_of(name: str, *rows: dict[str, Any]) -> TableDocument:
     """A table of the catalog, from runs."""
-    return table_module(name).build(results_of(*rows), Context(**context))
+    return table_module(name).build(results_of(*rows))

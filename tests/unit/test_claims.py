@@ -12,7 +12,6 @@ from run_frames import frame_of, run
 
 from iunet.tables.claims import COLUMNS, CPU_SCALE, find, ledger, unequal_terms
 from iunet.tables.comparisons import CLAIMS
-from iunet.tables.context import Context
 from iunet.tables.differences import (
     MEASURES,
     Finding,
@@ -29,6 +28,7 @@ from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
 
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
+FACTS |= {"stand_ins": [], "subsets": {}}
 CLAIM = {claim.key: claim for claim in CLAIMS}
 
 
@@ -285,9 +285,9 @@ def test_scaled_down_images_are_a_cpu_scale_study():
     line = table.data["claims"][0]
     assert line["remarks"][0] == CPU_SCALE
     assert any("networks.mlp_vis.alpha 1 for 8" in note for note in table.notes)
-    stand_in = ledger(found, FACTS, Context(stand_ins={"svhn": "cifar10"})).data["claims"][0]
+    stand_in = ledger(found, FACTS | {"stand_ins": ["cifar10"]}).data["claims"][0]
     assert stand_in["remarks"] == [CPU_SCALE, ONE_SET, "stand-ins: cifar10"]
-    subset = ledger(found, FACTS, Context(subsets={"cifar10": "8000 rows"}))
+    subset = ledger(found, FACTS | {"subsets": {"cifar10": "8000 rows"}})
     assert "subsets: cifar10" in subset.data["claims"][0]["remarks"]
 
 

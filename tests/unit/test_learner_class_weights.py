@@ -19,7 +19,7 @@ from iunet.runs.entries import Benchmark
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import learner_settings
 from iunet.tables.catalog import declared_tables
-from iunet.tables.context import context_of
+from iunet.tables.notes import tuning_notes
 from iunet.training.support.checkpoint import Checkpoint
 
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
         config["tuning"]["mine"] |= {"class_weights": weights} if weights else {}
         check_schema(config)
         bench = Benchmark(config, registry, declared_tables())
-        assert who in context_of(bench, bench.cells_of("tables.table7")).notes[1]
+        assert who in tuning_notes(bench, bench.cells_of("tables.table7"))[1]
 
 
 @pytest.mark.parametrize(
@@ -106,5 +106,5 @@ def test_tables_say_who_weights_classes(weighted, words):
         config["tuning"][name]["class_weights"] = "balanced" if name in weighted else "none"
     registry = read_registry([str(ROOT / "config" / "datasets.csv")])
     bench = Benchmark(config, registry, declared_tables())
-    (_, note) = context_of(bench, bench.cells_of("tables.table7")).notes
+    (_, note) = tuning_notes(bench, bench.cells_of("tables.table7"))
     assert words in note

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,6 @@ from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.errors import UserError
 from iunet.tables import expected_densities
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE
 from iunet.tables.efficiency import efficiency
 from iunet.tables.locality import CONVOLUTION
@@ -118,7 +119,7 @@ def test_ranking_table():
         run(dataset, "mlp_tab", method, 0, score)
         for (dataset, method), score in paper_scores().stack().items()
     ]
-    table = ranking_table(table7(frame_of(*rows), Context()))
+    table = ranking_table(table7(frame_of(*rows)))
     assert [row.key for row in table.rows] == list(table.data["ranks"])
     assert table.cell("mlp_c", "rank").values["value"].mean == pytest.approx(2.5875)
     p = table.cell("mlp_c", "tabnet").values["value"].mean
@@ -191,7 +192,7 @@ def test_efficiency():
         run("vehicle", "xgb", "xgb", 0, 60.0, kept_parameters=None),
         run("vehicle", "mlp_tab", "omp", 0, missing="not finished"),
     )
-    table = efficiency(results, [MEASURED], Context())
+    table = efficiency(results, [MEASURED])
     cells = table.cells["vehicle/mlp_tab/iunet"]
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5
@@ -206,7 +207,7 @@ def test_efficiency():
     gone = table.cells["vehicle/mlp_tab/omp"]
     assert {cell.missing for cell in gone.values()} == {"not finished"}
     with pytest.raises(UserError, match="two measurements of vehicle, mlp_tab, iunet"):
-        efficiency(results, [MEASURED, MEASURED], Context())
+        efficiency(results, [MEASURED, MEASURED])
 
 
 # ---- cost
@@ -292,8 +293,8 @@ def test_data_sets_of_one_shape_share_a_row():
     cases.append(case | {"dataset": "cifar10", "network": "resnet18", "ratios": [2]})
     cases[-1]["options"] = {"width": 1.0}
     sets = [{"dataset": "cifar10", **size}, {"dataset": "svhn", "missing": "not finished"}]
-    context = Context(settings={"cases": cases, "init": "torch_default"})
-    table = expected_densities.build(results_of(datasets=sets), context)
+    results = replace(results_of(datasets=sets), settings={"cases": cases, "init": "torch_default"})
+    table = expected_densities.build(results)
     key = "mlp_vis/3072/32/ratio8"
     assert [row.labels for row in table.rows] == [
         ["MLP_VIS", "CIFAR10, SVHN", "8"],

@@ -11,8 +11,8 @@ from iunet.artifacts import write_json
 from iunet.paper import implied_rows, official_rows, paper_table
 from iunet.results.reports import read_dataset
 from iunet.tables import table8, table9
-from iunet.tables.context import Context, subsets_of
 from iunet.tables.data_statistics import TABLE8, TABLE9
+from iunet.tables.notes import note_subsets
 
 
 def dataset(folder, name, train, valid, test, **facts):
@@ -37,7 +37,8 @@ def arrhythmia(folder, **facts):
 def made(module, *datasets):
     """The table, and the lines of its CSV by data set."""
     results = results_of(datasets=datasets)
-    table = module.build(results, Context(subsets=subsets_of(results.datasets)))
+    table = module.build(results)
+    note_subsets(table, results.subsets)
     lines = csv.DictReader(table.own_csv.splitlines())
     return table, {line["dataset"]: line for line in lines}
 

@@ -12,7 +12,6 @@ import pytest
 from run_frames import frame_of, run, table_of
 
 from iunet.escape import latex_text
-from iunet.tables.context import Context
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.ranking import ranking_table
 from iunet.tables.render.forms import write_table
@@ -62,7 +61,7 @@ def test_csv_is_tidy_and_exact(render):
 
 def test_csv_has_the_papers_value_with_its_metric(render):
     row = run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0, swapped=80.0)
-    lines = read_lines(render(table7(frame_of(row), Context()))["csv"])
+    lines = read_lines(render(table7(frame_of(row)))["csv"])
     iunet = {line["metric"]: line for line in lines if line["column"] == "iunet"}
     assert iunet["swapped_balanced_accuracy"]["paper"] == "81.805"
     assert iunet["balanced_accuracy"]["paper"] == iunet["accuracy"]["paper"] == ""
@@ -152,7 +151,7 @@ def nasty_table():
 @functools.cache
 def all_tables():
     rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(50) for m in METHODS]
-    long = table7(frame_of(*rows), Context())
+    long = table7(frame_of(*rows))
     return vision_table(), nasty_table(), long, ranking_table(long), table_of("metric_problem")
 
 

@@ -1,0 +1,66 @@
+"""What all tables say beside their numbers: stand-ins, subsets of data, budgets of tuning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iunet.baselines.catalog import LEARNERS
+from iunet.labels import dataset_label
+from iunet.runs.entries import Benchmark, Cell
+from iunet.runs.settings import study_budget
+from iunet.tables.document import TableDocument
+
+
+def note_subsets(document: TableDocument, subsets: dict[str, str]) -> None:
+    """Rows say which part of a data set ran: it neither agrees with the paper nor contradicts it.
+
+    The key of a row names its data set where a column of its head does.
+    """
+    for row in document.rows:
+        head = dict(zip(document.row_header, row.key.split("/"), strict=False))
+        if head.get("Dataset") in subsets:
+            row.notes.append(f"subset: {subsets[head['Dataset']]}")
+            for cell in document.cells[row.key].values():
+                cell.agrees = cell.agrees and "n/a"
+
+
+def stand_in_text(bench: Benchmark, cells: list[Cell]) -> str:
+    """A sentence for captions: which data sets take the place of the paper's."""
+    datasets = {cell.dataset for cell in cells}
+    stand_ins = {p: ours for p, ours in bench.config["stand_ins"].items() if ours in datasets}
+    pairs = [f"{ours} for {dataset_label(paper)}" for paper, ours in stand_ins.items()]
+    return f" Stand-ins for the paper's data: {', '.join(pairs)}." if pairs else ""
+
+
+def tuning_notes(bench: Benchmark, cells: list[Cell]) -> list[str]:
+    """The budgets of tuned methods, and what they saw that others did not."""
+    config = bench.config
+    study = "data set and seed" if config["tuning"]["study_per"] == "seed" else "data set"
+    tuned = dict.fromkeys(cell.method.recipe for cell in cells if cell.method.tuned)
+    budgets = "; ".join(_budget_text(config, learner) for learner in tuned)
+    return [f"Tuning budget per {study}: {budgets}.", _what_methods_saw(config)] if tuned else []
+
+
+def _what_methods_saw(config: dict[str, Any]) -> str:
+    """Rows and class weights, where they differ between methods of one table."""
+    both = config["tuning"]["refit_on"] == "train_valid"
+    rows = "train and valid" if both else "train alone, as the MLP family is"
+    weighted = [
+        entry.label
+        for name, entry in LEARNERS.items()
+        if config["tuning"][name].get("class_weights") == "balanced"
+    ]
+    verb = "weight their" if len(weighted) > 1 else "weights its"
+    *first, last = weighted or ["None of them"]
+    who = f"{' and '.join(filter(None, [', '.join(first), last]))} {verb} classes"
+    own = "weighted" if config["train"]["class_weights"] == "balanced" else "not weighted"
+    return (
+        f"XGB, TABN and MLP_TAB+C are fitted on {rows}; the MLP family sees train alone. {who}; "
+        f"those of the MLP family are {own}, unless a method's row says so."
+    )
+
+
+def _budget_text(config: dict[str, Any], learner: str) -> str:
+    budget = study_budget(config, learner)
+    limit = f", at most {budget['minutes']} minutes" if budget["minutes"] else ""
+    return f"{learner} {budget['trials']} trials{limit}"
