@@ -183,8 +183,10 @@ def test_the_guard_refuses_what_waits(wait):
 # ---- the steps
 
 
-@pytest.mark.parametrize("objective", ["sup", "scl", "ilo", "lasso"])
-@pytest.mark.parametrize("make", [table, images])
+@pytest.mark.parametrize(
+    ("make", "objective"),
+    [(table, "sup"), (table, "scl"), (table, "ilo"), (table, "lasso"), (images, "ilo")],
+)
 def test_supernets(guarded, make, objective):
     data = make()
     network = network_for(data)
@@ -197,8 +199,9 @@ def test_supernets(guarded, make, objective):
     assert guarded["steps"] >= 5
 
 
-@pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
-@pytest.mark.parametrize("class_weights", ["unweighted", "balanced"])
+@pytest.mark.parametrize(
+    ("optimiser", "class_weights"), [("sgd", "balanced"), ("adamw", "unweighted")]
+)
 def test_fine_tunings(guarded, optimiser, class_weights):
     data = table()
     network = network_for(data)
@@ -219,8 +222,16 @@ def test_decoders(guarded):
     assert guarded["steps"] >= 5
 
 
-@pytest.mark.parametrize("augmentation", ["none", "mixup", "cutmix", "cutout", "fgsm"])
-@pytest.mark.parametrize("branch", ["none", "shake_shake", "shake_drop"])
+@pytest.mark.parametrize(
+    ("augmentation", "branch"),
+    [
+        ("none", "none"),
+        ("mixup", "shake_shake"),
+        ("cutmix", "shake_drop"),
+        ("cutout", "none"),
+        ("fgsm", "none"),
+    ],
+)
 def test_cocktails(guarded, augmentation, branch):
     data = table()
     cocktail = Cocktail(

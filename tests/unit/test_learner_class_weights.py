@@ -95,8 +95,6 @@ def test_a_learner_of_the_users_own_may_have_weights_or_none(monkeypatch):
     ("weighted", "words"),
     [
         ((), "None of them weights its classes"),
-        (("mlp_c",), "MLP_TAB+C weights its classes; those of the MLP family are not weighted"),
-        (("xgb", "mlp_c"), "XGB and MLP_TAB+C weight their classes"),
         (("xgb", "tabnet", "mlp_c"), "XGB, TABN and MLP_TAB+C weight their classes"),
     ],
 )

@@ -10,6 +10,7 @@ import optuna
 import pytest
 import torch
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from test_cocktail_space import SPACE as COCKTAIL
 
 from iunet.artifacts import write_arrays, write_json
 from iunet.baselines import mlp_c, tabnet, xgb
@@ -29,11 +30,11 @@ CPU = Machine("cpu", 1)
 REFIT = {"run": "r", "checkpoint": None, "parts": ("train", "valid")}
 
 
-def distributions(suggest, seeds: int = 60) -> dict[str, optuna.distributions.BaseDistribution]:
+def distributions(suggest, trials: int = 60) -> dict[str, optuna.distributions.BaseDistribution]:
     """Every distribution that a space ever asks for."""
     found = {}
-    for seed in range(seeds):
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    for _ in range(trials):
         trial = study.ask()
         suggest(trial)
         found |= trial.distributions
@@ -60,6 +61,7 @@ XGB_SPACE = {
     "one_hot": CategoricalDistribution([True, False]),
     "early_stopping_rounds": IntDistribution(1, 20),
 }
+COCKTAIL_SPACE = {name: distribution for name, (distribution, _) in COCKTAIL.items()}
 TABNET_SPACE = {
     "n_a": CategoricalDistribution([8, 16, 24, 32, 64, 128]),
     "lr": CategoricalDistribution([0.005, 0.01, 0.02, 0.025]),
@@ -75,26 +77,19 @@ TABNET_SPACE = {
 }
 
 
-@pytest.mark.parametrize("name", XGB_SPACE)
-def test_xgb_space(name):
-    assert distributions(xgb.suggest)[name] == XGB_SPACE[name]
-
-
-@pytest.mark.parametrize("name", TABNET_SPACE)
-def test_tabnet_space(name):
-    assert distributions(tabnet.suggest)[name] == TABNET_SPACE[name]
+SPACES = {"xgb": XGB_SPACE, "tabnet": TABNET_SPACE, "mlp_c": COCKTAIL_SPACE}
 
 
 @pytest.mark.parametrize("method", LEARNERS)
-def test_the_number_of_hyperparameters(method):
-    """D of the 40·D trials."""
-    found = distributions(learner_module(method).suggest)
-    assert len(found) == LEARNERS[method].hyperparameters
+def test_spaces(method):
+    """D of the 40·D trials is the number of hyperparameters."""
+    assert distributions(learner_module(method).suggest) == SPACES[method]
+    assert len(SPACES[method]) == LEARNERS[method].hyperparameters
 
 
 def test_rate_drop_is_asked_for_with_dart_only():
-    for seed in range(20):
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    for _ in range(20):
         parameters = xgb.suggest(study.ask())
         assert ("rate_drop" in parameters) == (parameters["booster"] == "dart")
 
