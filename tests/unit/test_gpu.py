@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import platform
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 
 from iunet.errors import UserError
-from iunet.machine import compiler, device
+from iunet.machine import device
 from iunet.machine.device import check_threads
 from iunet.training import supernet
 from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
@@ -118,7 +115,7 @@ def test_fewer_threads_than_asked_for_are_refused():
         check_threads("tuning.xgb.threads", 8, 1)
 
 
-# ---- TF32, Adam's steps, histograms, the compiler
+# ---- TF32, Adam's steps, histograms
 
 
 def test_tf32_is_one_setting_for_products_and_convolutions():
@@ -163,23 +160,6 @@ def test_histograms_count_beyond_what_a_float_can(monkeypatch):
     monkeypatch.setattr(supernet, "EXACT", 8)
     assert torch.equal(supernet.magnitude_histogram(weights), whole)
     assert torch.tensor(2.0**24) + 1 == 2.0**24  # why
-
-
-def test_the_profiler_finds_the_compiler():
-    """The stand-in gives way to whoever asks for more than an optimiser does."""
-    code = (
-        "import sys, torch; from iunet.machine.compiler import StandIn, leave_out_compiler\n"
-        "leave_out_compiler(); assert isinstance(sys.modules['torch._dynamo'], StandIn)\n"
-        "import inspect; inspect.getmodule(torch.nn)\n"
-        "assert isinstance(sys.modules['torch._dynamo'], StandIn)\n"
-        "from torch.profiler import profile\n"
-        "with profile() as p: torch.ones(2) @ torch.ones(2)\n"
-        "assert any('dot' in event.key for event in p.key_averages())\n"
-        "import torch._dynamo.utils\n"
-        "assert not isinstance(sys.modules['torch._dynamo'], StandIn)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
-    assert compiler.NAME == "torch._dynamo"
 
 
 # ---- checkpoints
