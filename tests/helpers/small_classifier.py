@@ -13,6 +13,14 @@ SMALL = {
     "cycles": 1,
     "random_state": 0,
 }
+# In which it learns something, too.
+LEARNS = SMALL | {
+    "supernet_epochs": 5,
+    "supernet_lr": 0.01,
+    "finetune_lr": 0.01,
+    "first_cycle_epochs": 3,
+    "cycles": 2,
+}
 
 
 def classifier(**changes) -> IUNetClassifier:

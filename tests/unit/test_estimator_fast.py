@@ -77,13 +77,6 @@ def test_exported_files_agree(fitted, new_rows, tmp_path):
     same_labels(labels, fitted.predict(new_rows), expected)
 
 
-def test_arrays_without_names():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 4))
-    fitted = IUNetClassifier(**SMALL, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
-    np.testing.assert_allclose(fitted.fast().predict_proba(X), fitted.predict_proba(X), atol=1e-5)
-
-
 def test_rows_that_do_not_fit(fitted, new_rows):
     fast = fitted.fast()
     with pytest.raises(DataError, match="no column 'size'"):

@@ -14,21 +14,12 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from small_classifier import LEARNS
 
 from iunet import IUNetClassifier
 from iunet.estimator.stages import denormals_are_zero
 
-SMALL = {
-    "width": 16,
-    "depth": 2,
-    "ratio": 2,
-    "supernet_epochs": 3,
-    "supernet_lr": 0.01,
-    "finetune_lr": 0.01,
-    "first_cycle_epochs": 2,
-    "cycles": 2,
-    "random_state": 0,
-}
+SMALL = LEARNS | {"supernet_epochs": 3, "first_cycle_epochs": 2}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +28,7 @@ def cancer():
 
 
 def test_scikit_learns_checks_pass():
-    larger = {"width": 32, "supernet_epochs": 10, "cycles": 3}
-    results = check(IUNetClassifier(**(SMALL | larger)), EXPECTED)
+    results = check(IUNetClassifier(**(SMALL | {"cycles": 3})), EXPECTED)
     statuses = {result["check_name"]: result["status"] for result in results}
     assert {name for name, status in statuses.items() if status == "failed"} == set()
     assert {name for name, status in statuses.items() if status == "xfail"} == set(EXPECTED)
@@ -61,7 +51,7 @@ def test_pipelines_searches_and_scores(cancer):
 
 def test_fits_in_threads_give_the_same(cancer):
     X, y = cancer
-    seeds, found = [0, 1, 2], {}
+    seeds, found = [0, 1], {}
 
     def fit(seed: int) -> None:
         model = IUNetClassifier(**(SMALL | {"random_state": seed}))
@@ -115,12 +105,3 @@ def test_torchs_state_is_given_back(cancer, tmp_path, flush):
     finally:
         torch.set_num_threads(before_threads)
         torch.backends.cudnn.benchmark = False
-
-
-def test_what_other_code_draws_does_not_change_a_fit(cancer):
-    X, y = cancer
-    one = IUNetClassifier(**SMALL).fit(X, y)
-    torch.manual_seed(123)
-    torch.rand(7)
-    np.random.seed(5)
-    assert np.array_equal(IUNetClassifier(**SMALL).fit(X, y).predict_proba(X), one.predict_proba(X))
