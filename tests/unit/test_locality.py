@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +10,6 @@ from hypothesis import strategies as st
 
 from iunet.evaluation import locality as module
 from iunet.evaluation.locality import locality, selectivity
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def slow_locality(mask: np.ndarray) -> tuple[float | None, int]:
@@ -149,8 +144,3 @@ def test_what_does_not_fit_is_refused():
     for groups in ([[0, 1]], [[0, 1], [1, 2]], [[0, 1], [2, 3]]):
         with pytest.raises(ValueError, match="each column"):
             selectivity(np.ones((2, 3)), groups)
-
-
-def test_no_torch_is_loaded():
-    code = "import sys, iunet.evaluation.locality; sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
