@@ -167,12 +167,13 @@ def test_latex_is_text(text):
 # ---- figures
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, r"$\frac{$", "$x"])
-def test_a_figure_draws_any_text(tmp_path, text):
+def test_a_figure_draws_any_text(tmp_path):
     """Matplotlib would read dollars as a formula, and fail on one that is none."""
+    texts = [*HOSTILE, r"$\frac{$", "$x"]
     figure, _ = new_figure(PAGE_WIDTH, 1)
-    figure.text(0.5, 0.5, drawn_text(text))
+    for text in texts:
+        figure.text(0.5, 0.5, drawn_text(text))
     output = {form: str(tmp_path / f"figure.{form}") for form in ("png", "pdf", "csv")}
-    write_figure(figure, [{"name": text}], output)
-    cells = list(csv.reader((tmp_path / "figure.csv").open(newline="")))
-    assert cells[1] == [csv_value(text)]
+    write_figure(figure, [{"name": text} for text in texts], output)
+    _, *cells = csv.reader((tmp_path / "figure.csv").open(newline=""))
+    assert cells == [[re.sub("\r\n?", "\n", csv_value(text))] for text in texts]

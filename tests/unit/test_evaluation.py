@@ -26,7 +26,7 @@ from iunet.training.statistics import set_batchnorm_statistics
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40))
 def test_metrics_are_scikit_learns(pairs):
     labels, predicted = np.array(pairs).T
@@ -71,10 +71,9 @@ def test_consistency_by_hand():
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 10])
-@pytest.mark.parametrize("same", [0.0, 0.5, 0.99, 1.0])
-def test_kappa_is_scikit_learns(n_labels, same):
+def test_kappa_is_scikit_learns(n_labels):
     draw = np.random.default_rng(0)
-    for _ in range(20):
+    for same in (0.0, 0.5, 0.99, 1.0) * 5:
         shares = draw.dirichlet(np.full(n_labels, 0.3))
         one = draw.choice(n_labels, 50, p=shares)
         other = np.where(draw.random(50) < same, one, draw.choice(n_labels, 50, p=shares))
@@ -249,6 +248,7 @@ def test_evaluate_stages(tmp_path):
     toy.supernet()
     toy.prune(4)
     toy.finetune()
+    toy.finetune("dense", dense=True, first_cycle_epochs=1)
     supernet, pruned = toy.evaluate("supernet"), toy.evaluate()
     assert (supernet["stage"], supernet["ratio"]) == ("supernet", 1)
     assert (pruned["stage"], pruned["ratio"]) == ("subnetwork", 4.0)
@@ -265,12 +265,6 @@ def test_evaluate_stages(tmp_path):
         first = (toy.folder / f"evaluation-{of}").read_bytes()
         toy.evaluate(of)
         assert (toy.folder / f"evaluation-{of}").read_bytes() == first
-
-
-def test_evaluate_dense_stage(tmp_path):
-    toy = Toy(tmp_path / "toy")
-    toy.initialise()
-    toy.finetune("dense", dense=True)
-    result = toy.evaluate("dense")
-    assert result["stage"] == "dense" and result["sizes"]["members"] == 3
-    assert result["metrics"]["test_balanced_accuracy"] > 80
+    dense = toy.evaluate("dense")
+    assert dense["stage"] == "dense" and dense["sizes"]["members"] == 3
+    assert dense["metrics"]["test_balanced_accuracy"] > 80

@@ -39,7 +39,7 @@ def agrees(probabilities: np.ndarray, expected: np.ndarray) -> None:
 
 
 @KERNELS
-@pytest.mark.parametrize("density", [0.0, 0.02, 0.125, 0.5, 1.0])
+@pytest.mark.parametrize("density", [0.0, 0.125, 1.0])
 @pytest.mark.parametrize(("network", "members"), [(TABULAR, 3), (WIDE, 2), (IMAGES, 1)])
 def test_fast_prediction_agrees(kernels, density, network, members):
     model = random_model(network, density=density, members=members)

@@ -72,12 +72,8 @@ def test_download_keeps_values_and_kinds(server, download, file_format):
     assert provenance["format"] == file_format
     assert (provenance["task_id"], provenance["version"]) == (TASK_ID, "3")
     assert len(provenance["md5"]) == 32
+    assert frame["grade"].cat.categories.tolist() == ["1", "2", "10"]  # in natural order
     assert any(PARQUET in request for request in server.requests) == (file_format == "parquet")
-
-
-def test_levels_are_in_natural_order(server, download):
-    frame, _ = download()
-    assert frame["grade"].cat.categories.tolist() == ["1", "2", "10"]
 
 
 def test_server_without_parquet_serves_arff(server, download):
@@ -113,18 +109,28 @@ def test_no_md5_given_is_recorded(server, download):
     assert description["provenance"]["md5"] is None
 
 
-@pytest.mark.parametrize("kind", ["500", "cut", "damaged"])
-@pytest.mark.parametrize(("file_format", "path"), [("parquet", PARQUET), ("arff", ARFF)])
+@pytest.mark.parametrize(
+    ("kind", "file_format", "path"),
+    [
+        ("500", "parquet", PARQUET),
+        ("cut", "parquet", PARQUET),
+        ("damaged", "parquet", PARQUET),
+        ("cut", "arff", ARFF),
+        ("damaged", "arff", ARFF),
+    ],
+)
 def test_a_passing_fault_is_retried(server, download, kind, file_format, path):
     server.faults[path] = Fault(kind, times=1)
     frame, description = download(openml_format=file_format)
     check_content(server, frame, description)
 
 
-@pytest.mark.parametrize("kind", ["500", "503", "html", "empty"])
-@pytest.mark.parametrize("path", [f"{API}/task", f"{API}/data/7", f"{API}/data/features"])
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("task", "500"), ("task", "html"), ("data/7", "503"), ("data/features", "empty")],
+)
 def test_a_server_that_answers_nonsense_once_is_asked_again(server, download, path, kind):
-    server.faults[path] = Fault(kind, times=1)
+    server.faults[f"{API}/{path}"] = Fault(kind, times=1)
     check_content(server, *download())
 
 

@@ -158,7 +158,7 @@ def test_more_classes_than_rows_in_the_second_part():
     assert len(pooled) == 5
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
     labels=st.lists(st.integers(0, 8), min_size=5, max_size=60).map(np.array),
     round_down=st.booleans(),
