@@ -8,7 +8,7 @@ from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.paper import paper_table
 from iunet.runs.scale import PAPER_TRIALS
 from iunet.study.frames import by_dataset, markdown, scores
-from iunet.tables.metric_problem import FAMILIES, metric_problem
+from iunet.tables.metric_problem import FAMILIES, counts_of_cells
 from iunet.tables.verdicts import NOT_RUN
 
 FAR = 3.0  # points between a value of the paper and every metric of ours
@@ -58,8 +58,7 @@ def _smallest(gaps: pd.DataFrame) -> pd.Series:
 
 def metric_table(cells: pd.DataFrame) -> str:
     """How many cells speak for which metric, of the paper alone and beside our runs."""
-    counts = metric_problem()["counts"]
-    mlp, tuned = counts["mlp_tab"], counts["tuned"]
+    mlp, tuned = counts_of_cells().values()
     first = "MLP columns, equally frequent classes: a value that a mean of three can take"
     second = "XGB, TabNet and MLP+C: the same"
     third = "MLP columns: equal to the majority's share of the test set"

@@ -27,7 +27,7 @@ from iunet.runs.names import base_network
 from iunet.runs.scale import PAPER_TRIALS
 from iunet.tables.cells import in_order, select
 from iunet.tables.locality import first_layers
-from iunet.tables.metric_problem import metric_problem
+from iunet.tables.metric_problem import counts_of_cells
 from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import (
     NOT_REPRODUCED,
@@ -244,7 +244,7 @@ def cheaper(frame: pd.DataFrame) -> Finding | Compared:
 
 def metric_of_table7() -> Finding:
     """From the paper's own numbers: can they be balanced accuracies?"""
-    counts = metric_problem()["counts"]["mlp_tab"]
+    counts = counts_of_cells()["mlp_tab"]
     share = 100 * counts["attainable_as_mean"] / counts["equal_class_cells"]
     possible = counts["majority"] == 0 and share == 100
     remarks = [

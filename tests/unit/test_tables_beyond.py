@@ -10,12 +10,13 @@ import pytest
 from run_frames import frame_of, layers_of, results_of, run, table_of
 from scipy.stats import friedmanchisquare, wilcoxon
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.tables import expected_densities
 from iunet.tables.document import VALUE
 from iunet.tables.efficiency import efficiency
 from iunet.tables.locality import CONVOLUTION
-from iunet.tables.metric_problem import metric_problem
+from iunet.tables.metric_problem import MAJORITY, NEITHER, ONE, telling_cells
 from iunet.tables.ranking import critical_difference, paper_ranking, ranking_table, smallest_p
 from iunet.tables.table2 import paper_scores, summary_of
 from iunet.tables.table7 import METHODS, table7
@@ -136,27 +137,24 @@ def test_ranking_table():
 
 def test_majority_cells_of_the_paper():
     """All that docs/method.md, section 9, names, found from the numbers."""
-    evidence = metric_problem()
-    found = {(c["dataset"], c["value"], c["rows"], c["n"]) for c in evidence["majority"]}
-    assert found == {
-        ("credit-g", 70.0, 140, 200),
-        ("kc1", 84.597, 357, 422),
-        ("bank-marketing", 88.3, 7985, 9043),
-        ("apsfailure", 98.191, 14925, 15200),
-        ("click-prediction", 83.206, 66479, 79897),
+    cells = [cell for cell in telling_cells() if cell["is"] == MAJORITY]
+    assert {(cell["dataset"], cell["value"], cell["finding"]) for cell in cells} == {
+        ("credit-g", 70.0, "majority rate 140/200"),
+        ("kc1", 84.597, "majority rate 357/422"),
+        ("bank-marketing", 88.3, "majority rate 7985/9043"),
+        ("apsfailure", 98.191, "majority rate 14925/15200"),
+        ("click-prediction", 83.206, "majority rate 66479/79897"),
     }
-    assert evidence["counts"]["mlp_tab"]["majority"] == 10
-    assert evidence["counts"]["tuned"]["majority"] == 0
-    assert {c["constant"] for c in evidence["majority"]} == {50.0}
+    assert len(cells) == 10 and not {cell["method"] for cell in cells} & set(LEARNERS)
+    assert {cell["beside"] for cell in cells} == {"a constant predictor has 50 %"}
     assert "10 of 160 cells" in table_of("metric_problem").caption
 
 
 def test_attainable_cells_of_the_paper():
-    cells = metric_problem()["attainable"]
-    assert {c["dataset"] for c in cells} == {"mfeat-factors", "cnae-9", "segment"}
+    cells = [cell for cell in telling_cells() if cell["is"] != MAJORITY]
+    assert {cell["dataset"] for cell in cells} == {"mfeat-factors", "cnae-9", "segment"}
     for cell in cells:
-        tuned = cell["method"] in ("xgb", "tabnet", "mlp_c")
-        assert (cell["as_one"], cell["as_mean"]) == (tuned, tuned)
+        assert cell["is"] == (ONE if cell["method"] in LEARNERS else NEITHER)
 
 
 def test_metric_problem_document():
