@@ -17,7 +17,7 @@ def paper_table(number: int) -> list[dict[str, str]]:
 
 
 def paper_claims() -> list[dict[str, str]]:
-    """What the paper claims, where, and how runs measure it (iunet/tables/comparisons.py)."""
+    """What the paper claims, where, and how runs measure it (iunet/tables/claims.py)."""
     return list(csv.DictReader(_text("claims").splitlines()))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from iunet.runs.names import base_network
 from iunet.tables.cells import select
-from iunet.tables.comparisons import QUESTIONS
 from iunet.tables.differences import compared
 from iunet.tables.verdicts import OPEN, answer, effect
 
@@ -14,6 +15,14 @@ NAMES = {"tabular": "tables", "vision": "images"}
 NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # the main ones
 SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
 FIXED_RATIO = 8  # at which images are compared; tables have it anyway
+
+# Is `ours` better than `theirs`, on the main network of each kind of data? Some on the front page.
+QUESTIONS = pd.read_csv(
+    Path(__file__).with_name("questions.csv"), true_values=["yes"], false_values=["no"]
+)
+# IUNET with one setting changed: its value by method. Three of them are methods of their own.
+SWEEPS = pd.read_csv(Path(__file__).with_name("sweeps.csv"), dtype=str)
+SWEPT = {*SWEEPS["method"]} - {"iunet", "iunet_no_pis", "iunet_no_ilo"}
 
 
 def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -61,7 +70,7 @@ def answers(runs: pd.DataFrame) -> pd.DataFrame:
     found = []
     for kind in NETWORKS:
         main = main_runs(runs, kind)
-        for question in QUESTIONS:
+        for question in QUESTIONS.itertuples():
             each = compared(main, question.ours, question.theirs, SCORE[kind]).differences
             whole = effect(each)
             if whole is None or kind not in question.kinds:
@@ -75,7 +84,7 @@ def answers(runs: pd.DataFrame) -> pd.DataFrame:
             if said != OPEN and len(whole.datasets) > 1:
                 others = {name: each.drop(name, level="dataset") for name in whole.datasets}
                 depends_on = [name for name, rest in others.items() if answer(effect(rest)) != said]
-            row = {"question": question.text, "front": question.front, "kind": kind}
+            row = {"question": question.question, "front": question.front, "kind": kind}
             row |= {"effect": whole, "answer": said, "depends_on": depends_on}
             row["cut_off"] = [name for name in whole.datasets if name in cut_off]
             row["other_processors"] = [name for name in whole.datasets if name in apart]

@@ -9,9 +9,8 @@ import pandas as pd
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
 from iunet.labels import method_label, method_order
-from iunet.study.frames import FIXED_RATIO, SCORE, by_dataset, main_runs
+from iunet.study.frames import FIXED_RATIO, SCORE, SWEPT, by_dataset, main_runs
 from iunet.tables.cells import select
-from iunet.tables.comparisons import SWEPT
 from iunet.tables.differences import compared
 from iunet.tables.verdicts import POINT, Effect, effect
 

@@ -17,6 +17,9 @@ from iunet.study.frames import (
     FIXED_RATIO,
     NAMES,
     NETWORKS,
+    QUESTIONS,
+    SWEEPS,
+    SWEPT,
     answers,
     by_dataset,
     differences,
@@ -24,7 +27,6 @@ from iunet.study.frames import (
     scores,
 )
 from iunet.study.table7 import table7_tables
-from iunet.tables.comparisons import QUESTIONS, SWEEPS, SWEPT
 from iunet.tables.verdicts import NOT_RUN, Effect, answer, effect
 
 NOT_ASKED = "–"
@@ -90,11 +92,10 @@ def questions_table(found: pd.DataFrame, notes: bool) -> str:
         for row in found.to_dict("records")
     }
     lines = []
-    for question in QUESTIONS:
-        if question.text in set(found["question"]):
-            empty = {kind: NOT_RUN if kind in question.kinds else NOT_ASKED for kind in most}
-            shown = [cells.get((question.text, kind), empty[kind]) for kind in most]
-            lines.append([question.text, *shown])
+    for text, kinds in QUESTIONS.set_index("question")["kinds"].items():
+        if text in set(found["question"]):
+            empty = {kind: NOT_RUN if kind in kinds else NOT_ASKED for kind in most}
+            lines.append([text, *(cells.get((text, kind), empty[kind]) for kind in most)])
     return markdown(["question", *(data_label(sets, k) for k, sets in most.items())], lines)
 
 
@@ -173,8 +174,9 @@ def beta_lasso_table(runs: pd.DataFrame) -> str:
 def sweeps_tables(runs: pd.DataFrame) -> str:
     """A table for every sweep that was run, on the data sets where it was."""
     tables = []
-    for title, kinds, methods in SWEEPS:
-        for kind in kinds:
+    for (title, kinds), part in SWEEPS.groupby(["setting", "kinds"], sort=False):
+        methods = dict(zip(part["method"], part["value"], strict=True))
+        for kind in kinds.split():
             wide = scores(runs, kind).reindex(columns=list(methods))
             own = wide[[m for m in methods if m in SWEPT]].dropna(how="all")
             datasets = list(own.index.unique("dataset"))

@@ -6,15 +6,16 @@ intervals and the rule in verdicts.py. No run is asked for that no other table o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from iunet.escape import csv_text
+from iunet.paper import paper_claims
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.scale import scaled_down
 from iunet.tables.cells import text_cell
-from iunet.tables.comparisons import CLAIMS, Claim
 from iunet.tables.differences import (
     MEASURES,
     Compared,
@@ -61,6 +62,44 @@ NOTES = (
     "differences are spread evenly; where one data set stands out, the end towards it is too near. "
     "They are not adjusted for the number of claims. Images count in accuracy, tables in balanced "
     "accuracy.",
+)
+
+
+# ---- the claims
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper and how runs measure it: a line of iunet/paper/claims.csv.
+
+    Two methods are compared in a column; without, it has a measure of its own (`MEASURES`).
+    """
+
+    key: str
+    text: str
+    where: str  # in the paper
+    measure: str
+    table: str  # its runs count, and its numbers stand there
+    methods: tuple[str, str]  # ours, theirs
+    column: str
+    on: tuple[str, ...]  # what both sides must have: networks, cuts
+    smallest: float | None  # effect of interest; None: the measure has its own verdict
+    unit: str
+    level: bool  # the claim is that both are level
+    tuned: bool  # depends on the budgets of tuning
+
+
+CLAIMS = tuple(
+    Claim(
+        **{key: row[key] for key in ("key", "where", "measure", "table", "column", "unit")},
+        text=row["claim"],
+        methods=(row["ours"], row["theirs"]),
+        on=tuple(row["on"].split()),
+        smallest=float(row["smallest"]) if row["smallest"] else None,
+        level=row["level"] == "yes",
+        tuned=row["tuned"] == "yes",
+    )
+    for row in paper_claims()
 )
 
 

@@ -10,8 +10,7 @@ import pytest
 from configs import merged
 from run_frames import frame_of, run
 
-from iunet.tables.claims import COLUMNS, CPU_SCALE, find, ledger, unequal_terms
-from iunet.tables.comparisons import CLAIMS
+from iunet.tables.claims import CLAIMS, COLUMNS, CPU_SCALE, find, ledger, unequal_terms
 from iunet.tables.differences import (
     MEASURES,
     Finding,

@@ -24,8 +24,7 @@ from iunet.page.build import (
 )
 from iunet.page.decisions import ABSENT, beside_config, lookup, read_decisions
 from iunet.page.facts import budgets, environments, git_state, job_times, newest
-from iunet.tables.claims import ledger
-from iunet.tables.comparisons import CLAIMS
+from iunet.tables.claims import CLAIMS, ledger
 from iunet.tables.differences import Finding
 from iunet.tables.render.view import (
     agreement,
