@@ -70,13 +70,10 @@ def unfinished(config: Config, part: str) -> list[str]:
     Only these are asked for: of a finished run a clone has the report, not its data and weights,
     and Snakemake would make those, and then the run again.
     """
-    from iunet.data.registry import read_registry
     from iunet.figures.catalog import figure_request
-    from iunet.runs.entries import Benchmark
-    from iunet.tables.catalog import declared_tables
+    from iunet.shown import benchmark
 
-    registry = read_registry(PROJECT / path for path in config["data"]["registry"])
-    bench = Benchmark(config, registry, declared_tables())
+    bench = benchmark(config)
     if part in DRAWN:
         results = figure_request(bench, part).artifacts
     else:

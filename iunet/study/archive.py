@@ -8,7 +8,6 @@ and for that alone (`python -m iunet.study run`).
 from __future__ import annotations
 
 import contextlib
-import io
 import lzma
 import os
 import shutil
@@ -29,16 +28,12 @@ EVALUATION = "evaluation.json"  # of any network, in its folder
 def pack(results: Path, archive: Path) -> int:
     """Write all reports below `results`, equal ones as equal bytes; their number."""
     files = sorted(p for p in _files(results) if p.suffix in ENDINGS or p.name in SMALL)
-    with (
-        atomic_path(archive) as temporary,
-        lzma.open(temporary, "wb", preset=9) as stream,
-        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar,
-    ):
+    with atomic_path(archive) as temporary, tarfile.open(temporary, "w:xz", preset=9) as tar:
         for path in files:
-            content = path.read_bytes()
             entry = tarfile.TarInfo(str(path.relative_to(results)))
-            entry.size, entry.mode = len(content), 0o644
-            tar.addfile(entry, io.BytesIO(content))
+            entry.size = path.stat().st_size
+            with path.open("rb") as stream:
+                tar.addfile(entry, stream)
     return len(files)
 
 
@@ -64,15 +59,19 @@ def read_archive(archive: Path) -> dict[Path, bytes]:
 def unpack(archive: Path, results: Path) -> int:
     """Put the reports where they were, except those that are there already; their number."""
     reports = read_archive(archive)
-    new = [path for path in reports if not (results / path).exists()]
+    return _write({p: reports[p] for p in reports if not (results / p).exists()}, results)
+
+
+def _write(reports: dict[Path, bytes], results: Path) -> int:
+    """Write reports below the results, as new files: links to the old ones keep them."""
     now = time.time()  # none is later than another: else Snakemake would make some again
     temporary = results / ".unpacked"
-    for path in new:
+    for path, content in reports.items():
         (results / path).parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(reports[path])
+        temporary.write_bytes(content)
         os.utime(temporary, (now, now))
         temporary.replace(results / path)
-    return len(new)
+    return len(reports)
 
 
 def published_view(archive: Path, results: Path) -> tuple[Path, int]:
@@ -102,17 +101,9 @@ def restore_published(archive: Path, results: Path) -> int:
     its report, and that of its mask, would stand beside scores that are not theirs. They are
     restored wherever the evaluation is still the published one.
     """
-    reports = read_archive(archive)
-    published = {path: content for path, content in reports.items() if path.parts[0] == "runs"}
-    there = {path: (results / path).read_bytes() for path in published if (results / path).exists()}
-    behind = {
-        folder
-        for path, content in there.items()
-        if path.name == EVALUATION and content == published[path]
-        for folder in (path.parent, path.parent.parent)  # of the mask, and of its supernet
-    }
-    changed = [p for p, found in there.items() if p.parent in behind and found != published[p]]
-    for path in changed:
-        with atomic_path(results / path) as temporary:  # a new file: links to the old one keep it
-            temporary.write_bytes(published[path])
-    return len(changed)
+    reports = {p: content for p, content in read_archive(archive).items() if p.parts[0] == "runs"}
+    there = {path: (results / path).read_bytes() for path in reports if (results / path).exists()}
+    kept = [p for p in there if p.name == EVALUATION and there[p] == reports[p]]
+    behind = {folder for p in kept for folder in (p.parent, p.parent.parent)}  # mask and supernet
+    changed = [p for p in there if p.parent in behind and there[p] != reports[p]]
+    return _write({p: reports[p] for p in changed}, results)

@@ -92,5 +92,7 @@ def answers(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def markdown(header: list[str], lines: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *lines])
+def markdown(header: list[str], lines: pd.DataFrame | list[list]) -> str:
+    """A table of texts and whole numbers."""
+    shown = [header, ["---"] * len(header), *pd.DataFrame(lines).astype(str).to_numpy()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in shown)

@@ -92,23 +92,21 @@ def table7_table(cells: pd.DataFrame) -> str:
 def _crossed(texts: pd.Series, methods: list[str]) -> str:
     """A line for each data set, a column for each method."""
     wide = texts.unstack().reindex(texts.index.unique("dataset"), columns=methods).fillna(NOT_RUN)
-    lines = wide.reset_index().to_numpy().tolist()
-    return markdown(["data set", *map(method_label, methods)], lines)
+    return markdown(["data set", *map(method_label, methods)], wide.reset_index())
 
 
 def far_table(cells: pd.DataFrame, runs: pd.DataFrame) -> str:
     """The cells that none of our metrics comes near, also with the other initial weights."""
-    wide = {metric: scores(runs, "tabular", f"test_{metric}") for metric in SCORES}
 
-    def spread(method: str, dataset: str, metric: str) -> str:
-        of_dataset = wide[metric].loc[dataset]
-        values = of_dataset.get(method, pd.Series(dtype=float)).dropna()
-        return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) > 1 else "–"
+    def spread(seeds: pd.Series) -> str:
+        return f"{seeds.mean():.1f} ± {seeds.std():.1f}" if seeds.count() > 1 else "–"
 
+    wide = [scores(runs, "tabular", f"test_{metric}") for metric in SCORES]
+    texts = [metric.groupby("dataset").agg(spread).stack() for metric in wide]
     lines = []
     for (dataset, method), paper in cells[cells["gap"] >= FAR]["paper"].items():
-        ours = [spread(method, dataset, metric) for metric in SCORES]
-        other = [spread(f"{method}_he_normal", dataset, metric) for metric in SCORES]
+        ours = [text[dataset, method] for text in texts]
+        other = [text.get((dataset, f"{method}_he_normal"), "–") for text in texts]
         shown = [dataset, method_label(method), f"{paper:.1f}", *ours]
         lines.append([*shown, " / ".join(other) if "–" not in other else "–"])
     names = [METRIC_LABELS[metric].lower() for metric in SCORES]
@@ -142,21 +140,18 @@ def tuned_table(cells: pd.DataFrame) -> str:
 
 def tuned_means_table(cells: pd.DataFrame) -> str:
     """Whether more trials might have helped: how late the best one came, and what it was worth."""
-    lines = []
-    for method, papers_trials in PAPER_TRIALS.items():
-        here = cells.xs(method, level="method")
-        fewest, most = here["trials"].min(), here["trials"].max()
-        lines.append(
-            [
-                method_label(method),
-                f"{(here['ours'] - here['paper']).mean():+.1f}",
-                f"{fewest}" if fewest == most else f"{fewest} to {most}",
-                str(papers_trials),
-                f"{(2 * here['best'] > here['trials']).sum()} of {len(here)}",
-                f"{here['valid'].mean():.1f}",
-                f"{here['ours'].mean():.1f}",
-            ]
-        )
-    heads = ["method", "ours − the paper's", "trials", "the paper's trials"]
-    heads += ["best trial in the second half", "best trial, validation", "refit, test"]
-    return markdown(heads, lines)
+    found = cells.assign(
+        distance=cells["ours"] - cells["paper"], late=2 * cells["best"] > cells["trials"]
+    ).groupby("method")
+    means = found[["distance", "valid", "ours"]].mean()
+    fewest, most = (found["trials"].agg(end).astype(str) for end in ("min", "max"))
+    columns = {
+        "method": means.index.map(method_label),
+        "ours − the paper's": means["distance"].map("{:+.1f}".format),
+        "trials": fewest.where(fewest == most, fewest + " to " + most),
+        "the paper's trials": means.index.map(PAPER_TRIALS),
+        "best trial in the second half": found["late"].agg(lambda x: f"{x.sum()} of {len(x)}"),
+        "best trial, validation": means["valid"].map("{:.1f}".format),
+        "refit, test": means["ours"].map("{:.1f}".format),
+    }
+    return markdown(list(columns), pd.DataFrame(columns, means.index).loc[list(PAPER_TRIALS)])

@@ -75,9 +75,8 @@ def progress_table(runs: pd.DataFrame) -> str:
         asked = here.groupby(["network", "method"]).ngroups
         seeds = here[~waits[here.index]].groupby(["network", "method"])["seed"].nunique()
         whole = int((seeds == n_seeds).sum())
-        counts = (here["id"].nunique(), whole, asked - whole)
-        lines.append([dataset_label(dataset), *map(str, counts)])
-    lines.append(["all", str(runs["id"].nunique()), "", ""])
+        lines.append([dataset_label(dataset), here["id"].nunique(), whole, asked - whole])
+    lines.append(["all", runs["id"].nunique(), "", ""])
     return markdown(["data set", "models", f"methods with {n_seeds} seeds", "in part"], lines)
 
 
@@ -156,7 +155,7 @@ def overlaps_table(runs: pd.DataFrame) -> str:
     table = pd.DataFrame(columns).reindex(LAZY).map("{:.2f}".format, na_action="ignore")
     table.loc["by chance"] = f"{1 / FIXED_RATIO:.2f}"
     table.index = [*map(method_label, LAZY), "by chance"]
-    return markdown(["method", *columns], table.fillna("–").reset_index().to_numpy().tolist())
+    return markdown(["method", *columns], table.fillna("–").reset_index())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:
