@@ -49,7 +49,7 @@ def rare_labels(tmp_path, name: str, **weights: str) -> int:
     # One step an epoch, of all rows, leaves TabNet to chance: another CPU's rounding turns it.
     smaller = {"batch_size": 64, "virtual_batch_size": 64} if name == "tabnet" else {}
     parameters = GOOD[name] | smaller
-    model, found = str(folder / "model.safetensors"), {"rounds": 5, "epochs": 30}
+    model, found = str(folder / "model.safetensors"), {"rounds": 5, "epochs": 15}
     checkpoint = None if name == "xgb" else Checkpoint(folder / "refit.checkpoint", {})
     job = {"run": "r", "checkpoint": checkpoint, "parts": ("train",)}
     facts = learner.refit(parameters, found, 0, model, **job)
