@@ -98,6 +98,7 @@ def test_claims_come_first_with_their_verdicts():
     found = {claim.key: Finding(None, NOT_RUN, ["<none>"]) for claim in CLAIMS}
     found["scl"] = Finding(Effect(5.0, 1.0, 9.0, ["cifar10"], 3), REPRODUCED)
     facts = {"kinds": {"cifar10": "vision"}, "scaled_down": {"vision": ["alpha 1 for 8"]}}
+    facts |= {"stand_ins": [], "subsets": {}}
     html = rendered(minimal(claims=ledger(found, facts).to_json()))
     sections = re.findall(r'<section id="([^"]+)"', html)
     assert sections[:2] == ["claims", "agreement"]
