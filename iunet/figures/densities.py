@@ -93,7 +93,6 @@ def draw(rows: Rows) -> Figure:
             panel.tick_params(labelleft=panel in axes[:, 0])  # of the panels beside it, too
         else:
             _draw_panel(panel, found)
-    # Last: on an axis that is logarithmic already, seaborn would take geometric means.
     _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
     body.supylabel("Part of the weights kept", size=FONT)
     key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
@@ -114,7 +113,7 @@ def _set_scale(panel: Axes, densities: pd.Series) -> None:
 def _draw_panel(panel: Axes, frame: pd.DataFrame) -> None:
     layers = sorted(frame["layer"].unique())
     # Not the standard deviation: seeds may differ by orders of magnitude.
-    draw_curves(panel, frame, "layer", "density", layers, ("pi", 100), **SOLID)
+    draw_curves(panel, frame, "layer", "density", layers, whole_range=True, **SOLID)
     initial = frame.dropna(subset="expected").groupby(["method", "layer"])["expected"].mean()
     shared: dict[tuple, list[str]] = defaultdict(list)
     for method in method_order(initial.index.unique("method")):

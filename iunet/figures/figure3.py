@@ -118,7 +118,6 @@ def _matrix(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw_panel(panel: Axes, shares: np.ndarray, edges: np.ndarray, scale: Normalize) -> None:
     epochs = np.arange(len(shares) + 1) - 0.5
-    # Not seaborn's heatmap, which numbers its cells and knows no edges: no axis of magnitudes.
     panel.pcolormesh(epochs, edges, 100 * shares.T, norm=scale, cmap=COLOURS, rasterized=True)
     for quantile, line in QUANTILES.items():
         heights = [quantile_of(share, edges, quantile) for share in shares]

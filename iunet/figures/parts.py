@@ -18,8 +18,6 @@ from iunet.labels import dataset_label, method_label, method_order, network_labe
 
 Rows = list[dict[str, Any]]
 MOST_COLUMNS = 3  # of panels, as wide as a page
-BAND = {"alpha": 0.16, "linewidth": 0}
-BAR = {"elinewidth": 0.8, "capsize": 0}
 
 
 # ---- panels
@@ -50,42 +48,34 @@ def draw_curves(
     x: str,
     y: str,
     places: Sequence[float],
-    errorbar: Any = "sd",
+    whole_range: bool = False,
     **line: Any,
 ) -> None:
-    """A curve for each method: the mean over seeds, with a band (or a bar) where there are two.
+    """A curve for each method: the mean over seeds, in a band of one standard deviation or of all.
 
-    A place without a value is a gap, not a straight line across it. seaborn joins what is left
-    when values are missing, so every unbroken stretch is a line of its own, with the same label.
-    A white marker says that in some seed a layer lost all its weights (the column `disconnected`).
+    A place without a value is a gap, as matplotlib draws NaN; a lone place has a bar, since a band
+    over it would have no width. A white marker says that in some seed a layer lost all its weights
+    (the column `disconnected`).
     """
-    import seaborn
-
     for method in method_order(frame["method"]):
-        points = frame[frame["method"] == method].sort_values(x)
-        style = look(method).line_style() | line
-        front = {"label": method, "zorder": 4 if method == "iunet" else 3}
-        for _, part in points.groupby(points[x].map(places.index).diff().gt(1).cumsum()):
-            # A band over a single place would have no width.
-            band = part[x].nunique() > 1
-            seaborn.lineplot(
-                part,
-                x=x,
-                y=y,
-                errorbar=errorbar if part[x].duplicated().any() else None,
-                err_style="band" if band else "bars",
-                err_kws=(BAND if band else BAR) | {"label": method},
-                ax=panel,
-                legend=False,
-                **style | front,
-            )
-        empty = points[points["disconnected"].eq(True)][x]
-        hollow = points[points[x].isin(empty)].groupby(x)[y].mean()
+        points = frame[frame["method"] == method]
+        seeds = points.groupby(x)[y].agg(["mean", "std", "min", "max"]).reindex(places)
+        mean = seeds["mean"]
+        style = look(method).line_style() | line | {"zorder": 4 if method == "iunet" else 3}
+        panel.plot(places, mean, **style, label=method)
+        if points[x].duplicated().any():
+            low, high = mean - seeds["std"], mean + seeds["std"]
+            if whole_range:
+                low, high = seeds["min"], seeds["max"]
+            alone = mean.shift().isna() & mean.shift(-1).isna()
+            colour = {"color": style["color"], "label": method}
+            panel.fill_between(places, low, high, **colour, alpha=0.16, linewidth=0)
+            panel.vlines(alone.index[alone], low[alone], high[alone], **colour, linewidth=0.8)
+        hollow = mean[mean.index.isin(points[points["disconnected"].eq(True)][x])]
         if len(hollow):
             style |= {"linestyle": "none", "markerfacecolor": "white", "markeredgewidth": 1.0}
-            style |= {"markeredgecolor": style["color"], "zorder": front["zorder"] + 2}
+            style |= {"markeredgecolor": style["color"], "zorder": style["zorder"] + 2}
             panel.plot(hollow.index, hollow, **style, label=f"{method} disconnected")
-    panel.set(xlabel="", ylabel="")
 
 
 # ---- names and notes

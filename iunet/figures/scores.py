@@ -92,41 +92,17 @@ def draw(rows: Rows) -> Figure:
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame, methods: pd.Series) -> None:
     """The scores of a data set; `methods` are those of the figure by the name of their line."""
-    import seaborn
-
     scored = frame[frame["value"].notna()]
-    shared = {"x": "value", "y": "name", "order": list(methods.index), "ax": panel, "orient": "y"}
-    seaborn.pointplot(
-        scored,
-        **shared,
-        errorbar="sd" if scored["name"].duplicated().any() else None,
-        color=FAINT,
-        linestyle="none",
-        marker="|",
-        markersize=10,
-        markeredgewidth=1.4,
-        err_kws={"linewidth": 0.8},
-        zorder=2,
-        legend=False,
-    )
-    seaborn.stripplot(
-        scored,
-        **shared,
-        hue="name",
-        palette={name: look(method).colour for name, method in methods.items()},
-        legend=False,
-        jitter=False,  # random; the line of a method has room for nothing else
-        size=4,
-        alpha=0.75,
-        linewidth=0.4,
-        edgecolor="white",
-        zorder=3,
-    )
+    lines = scored["name"].map(list(methods.index).index)
+    seeds = scored.groupby(lines)["value"].agg(["mean", "std"])
+    bar = {"fmt": "|", "color": FAINT, "markersize": 10, "markeredgewidth": 1.4}
+    panel.errorbar(seeds["mean"], seeds.index, xerr=seeds["std"], **bar, elinewidth=0.8, zorder=2)
+    dot = {"s": 16, "alpha": 0.75, "linewidth": 0.4, "edgecolor": "white", "zorder": 3}
+    panel.scatter(scored["value"], lines, c=[look(m).colour for m in scored["method"]], **dot)
     text = {"va": "center", "color": FAINT, "size": SMALL}
     for i, name in enumerate(methods.index):
         if name in {*frame["name"]} - {*scored["name"]}:
             panel.text(0.03, i, "missing", transform=panel.get_yaxis_transform(), **text)
-    panel.set(xlabel="", ylabel="")
     panel.tick_params(axis="y", length=0, labelcolor=INK)
     panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     panel.margins(x=0.08)
