@@ -2,8 +2,8 @@
 
 Every optimiser imports `torch._dynamo`, at 1.7 s per job, as long as importing torch itself takes,
 only to tell the compiler where to stop. A stand-in with the two functions that they call computes
-nothing, so results stay the same (tests/unit/test_training.py). Whoever needs the real one, as
-torchvision does when it is imported, brings it back.
+nothing, so results stay the same (tests/unit/test_training.py). Whoever asks it for more, as
+torchvision does when it is imported, gets the compiler itself.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ class StandIn(types.ModuleType):
         return function
 
     def __getattr__(self, name: str):
-        """Whoever asks for more, as torch.profiler does, gets it from the compiler itself."""
         if name.startswith("__") and name != "__path__":  # what Python looks up in any module
             raise AttributeError(name)
-        bring_back_compiler()
+        import torch
+
+        if sys.modules.get(NAME) is self:
+            del sys.modules[NAME], torch._dynamo
         return getattr(importlib.import_module(NAME), name)
 
 
@@ -38,11 +40,3 @@ def leave_out_compiler() -> None:
 
     if NAME not in sys.modules:
         sys.modules[NAME] = torch._dynamo = StandIn(NAME)
-
-
-def bring_back_compiler() -> None:
-    """Remove the stand-in, if it is there: the next import finds the compiler itself."""
-    if isinstance(sys.modules.get(NAME), StandIn):
-        import torch
-
-        del sys.modules[NAME], torch._dynamo

@@ -14,8 +14,6 @@ import functools
 import sys
 import types
 
-from iunet.machine.compiler import bring_back_compiler
-
 MISSING_OPERATORS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -26,24 +24,19 @@ _declarations = []  # kept: torch withdraws a declaration when its Library objec
 @functools.cache
 def import_torchvision() -> types.ModuleType:
     """`import torchvision`, whatever build of torch is installed."""
-    bring_back_compiler()
     try:
         import torchvision
     except RuntimeError as error:
         if "operator torchvision::" not in str(error):
             raise
-        _declare_missing_operators()
+        import torch
+
+        library = torch.library.Library("torchvision", "FRAGMENT")
+        for signature in MISSING_OPERATORS:
+            library.define(signature)
+        _declarations.append(library)
+        # The failed import left half of the package behind.
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+            del sys.modules[name]
         import torchvision
     return torchvision
-
-
-def _declare_missing_operators() -> None:
-    import torch
-
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for signature in MISSING_OPERATORS:
-        library.define(signature)
-    _declarations.append(library)
-    # The failed import left half of the package behind.
-    for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-        del sys.modules[name]
