@@ -57,29 +57,28 @@ def fold(model: PrunedModel) -> list[Layer]:
 def without_dead_units(layers: list[Layer]) -> list[Layer]:
     """The same function without hidden units that nothing reads or that are constant.
 
-    A constant goes into the biases of the next layer. Cutting one unit off may leave another
-    without use, so it goes on until nothing changes.
+    From the last layer to the first those that nothing reads: with one goes what it reads. Then
+    from the first on the constant ones, which go into the biases of the next layer.
     """
-    layers, before = list(layers), None
-    while (sizes := [layer.weights.shape for layer in layers]) != before:
-        before = sizes
-        for i in reversed(range(len(layers) - 1)):
-            _keep_units(layers, i, layers[i + 1].mask.any(axis=0))
-        for i in range(len(layers) - 1):
-            this, following = layers[i], layers[i + 1]
-            alive = this.mask.any(axis=1)
-            constants = np.where(alive, 0, np.maximum(this.biases, 0)).astype(np.float64)
-            added = (following.weights @ constants[:, :, None])[:, :, 0]
-            biases = (following.biases + added).astype(np.float32)
-            layers[i] = this._replace(biases=np.where(alive, this.biases, 0))
-            layers[i + 1] = following._replace(biases=biases)
-            _keep_units(layers, i, alive)
+    layers = list(layers)
+    hidden = range(len(layers) - 1)
+    for i in reversed(hidden):
+        _keep_units(layers, i, layers[i + 1].mask.any(axis=0))
+    for i in hidden:
+        this, following = layers[i], layers[i + 1]
+        alive = this.mask.any(axis=1)
+        constants = np.where(alive, 0, np.maximum(this.biases, 0)).astype(np.float64)
+        added = (following.weights @ constants[:, :, None])[:, :, 0]
+        biases = (following.biases + added).astype(np.float32)
+        layers[i] = this._replace(biases=np.where(alive, this.biases, 0))
+        layers[i + 1] = following._replace(biases=biases)
+        _keep_units(layers, i, alive)
     return layers
 
 
-def _keep_units(layers: list[Layer], position: int, keep: np.ndarray) -> None:
+def _keep_units(layers: list[Layer], place: int, keep: np.ndarray) -> None:
     """Remove units of one layer, and what the next one reads of them."""
     keep[0] |= not keep.any()  # a layer of no units is none
-    this, following = layers[position], layers[position + 1]
-    layers[position] = Layer(this.weights[:, keep], this.biases[:, keep])
-    layers[position + 1] = following._replace(weights=following.weights[:, :, keep])
+    this, following = layers[place], layers[place + 1]
+    layers[place] = Layer(this.weights[:, keep], this.biases[:, keep])
+    layers[place + 1] = following._replace(weights=following.weights[:, :, keep])

@@ -12,12 +12,10 @@ Only units that nothing reads, or that are constant, are left out.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from iunet.artifacts import atomic_path
 from iunet.data.preprocess import Categorical, Preprocessing
 from iunet.deploy.folded import Layer, without_dead_units
 from iunet.deploy.model import PrunedModel
@@ -30,12 +28,6 @@ OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # of 2022: runtimes of today and of then
 LARGEST = 2**31 - 2**20  # bytes that one file can hold
 IMAGES, INPUTS = "images", "inputs"
 LABEL, PROBABILITIES = "label", "probabilities"
-
-
-def write_onnx(path: str | Path, built: onnx.ModelProto) -> None:
-    """Write what `build_onnx` made; the same model makes the same bytes."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(built.SerializeToString(deterministic=True))
 
 
 def build_onnx(model: PrunedModel, layers: list[Layer]) -> onnx.ModelProto:
