@@ -28,9 +28,12 @@ from iunet.data.preprocess import Numeric, Preprocessing  # noqa: E402
 from iunet.method.objectives import supervised_loss  # noqa: E402
 from iunet.networks.network import NetworkSpec, build_network  # noqa: E402
 from iunet.training.finetune import FinetuneSettings, make_optimiser  # noqa: E402
-from iunet.training.loop import Training, train  # noqa: E402
+from iunet.training.loop import (  # noqa: E402
+    Training,
+    stream,
+    train,
+)
 from iunet.training.schedule import schedule_of  # noqa: E402
-from iunet.training.streams import stream  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 N_CLASSES = 10

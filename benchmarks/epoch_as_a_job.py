@@ -22,8 +22,7 @@ from iunet.data.preprocess import Numeric, Preprocessing
 from iunet.method.catalog import OBJECTIVES, load
 from iunet.method.objectives import Batch
 from iunet.networks.network import NetworkSpec, build_network, state_tensors
-from iunet.training.loop import batches
-from iunet.training.streams import stream
+from iunet.training.loop import batches, stream
 from iunet.training.supernet import SupernetSettings, fit_supernet, make_optimiser
 from iunet.training.support.environment import set_up_torch
 

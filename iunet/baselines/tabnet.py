@@ -25,8 +25,7 @@ from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import predict
 from iunet.scoring.scores import balanced_accuracy
-from iunet.training.loop import Training, check_weights, n_batches, train
-from iunet.training.streams import stream
+from iunet.training.loop import Training, check_weights, n_batches, stream, train
 from iunet.training.support.checkpoint import Checkpoint
 
 if TYPE_CHECKING:

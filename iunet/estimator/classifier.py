@@ -45,7 +45,7 @@ from iunet.estimator.stages import (
     rows_part,
 )
 from iunet.method.connections import cut_off_at, used_inputs
-from iunet.training.weights import LossWeights
+from iunet.method.objectives import LossWeights
 
 if TYPE_CHECKING:
     from iunet.estimator.fast import FastClassifier

@@ -20,6 +20,7 @@ from iunet.estimator.parameters import Recipe
 from iunet.evaluation.consistency import consistency_of_members
 from iunet.machine.device import resolve_device
 from iunet.method.masks import compress_weights
+from iunet.method.objectives import LossWeights
 from iunet.method.pruning import lottery_ticket, prune
 from iunet.networks.network import (
     Network,
@@ -31,12 +32,10 @@ from iunet.networks.network import (
 from iunet.scoring.prediction import mean_softmax_of
 from iunet.training.finetune import fit_subnetwork
 from iunet.training.initial import network_spec
-from iunet.training.loop import Diverged
+from iunet.training.loop import Diverged, stream
 from iunet.training.members import on
-from iunet.training.streams import stream
 from iunet.training.supernet import fit_supernet
 from iunet.training.support import progress
-from iunet.training.weights import LossWeights
 
 Arrays = dict[str, np.ndarray]
 

@@ -13,7 +13,7 @@ from iunet.data.load import Inputs, Part
 from iunet.method.augment import Transform
 from iunet.networks.network import Network, state_tensors
 from iunet.scoring.prediction import EVALUATION_BATCH, mean_softmax
-from iunet.training.statistics import set_batchnorm_statistics
+from iunet.training.loop import set_batchnorm_statistics
 
 Consistency = dict[str, dict[str, float | None]]  # same, distinct_labels and kappa, by transform
 

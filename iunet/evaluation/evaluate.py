@@ -21,8 +21,8 @@ from iunet.method.pruning import lottery_ticket
 from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.scoring.metrics import classification_metrics
 from iunet.scoring.prediction import mean_softmax
+from iunet.training.loop import stream
 from iunet.training.members import on, read_members
-from iunet.training.streams import stream
 from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)

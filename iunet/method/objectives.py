@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from iunet.networks.batchnorm import two_views
 from iunet.networks.network import Network
@@ -37,6 +37,30 @@ def balanced_class_weights(labels: Tensor, n_classes: int) -> Tensor:
     """N/(K·n_c) of every class; a class without rows has no weight to have."""
     counts = torch.bincount(labels, minlength=n_classes).clamp(min=1)
     return len(labels) / (n_classes * counts.float())
+
+
+@dataclass(frozen=True)
+class LossWeights:
+    """What the losses of a training are weighted by, beside what its settings name."""
+
+    classes: Tensor | None = None  # [classes], in L_sup
+    samples: Tensor | None = None  # [train rows], all positive: in L_sup, per anchor in L_nce
+
+    def of_samples(self, rows: Tensor) -> Tensor | None:
+        return None if self.samples is None else self.samples[rows]
+
+
+UNWEIGHTED = LossWeights()
+
+
+def class_weights(
+    named: str, given: LossWeights, labels: Tensor, network: nn.Module
+) -> Tensor | None:
+    """Those that a training's settings name (`balanced`), else those given."""
+    if named == "balanced":
+        decoder = getattr(network, "decoder", network)  # a decoder can be trained alone
+        return balanced_class_weights(labels, decoder.out_features)
+    return given.classes
 
 
 def nce_loss(

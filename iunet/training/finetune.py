@@ -15,18 +15,15 @@ from torch import Tensor
 from iunet.artifacts import read_json, read_tensors, write_arrays, write_json, write_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.method.masks import read_masks
-from iunet.method.objectives import supervised_loss
+from iunet.method.objectives import UNWEIGHTED, LossWeights, class_weights, supervised_loss
 from iunet.method.pruning import lottery_ticket
 from iunet.networks.network import Network, NetworkSpec, build_network, initialise, state_tensors
 from iunet.scoring.prediction import accuracy, mean_softmax
-from iunet.training.loop import Trained, Training, check_weights, train
+from iunet.training.loop import Trained, Training, check_weights, fused_sgd, stream, train
 from iunet.training.members import keep_members, on, split_members, write_members
-from iunet.training.optimiser import fused_sgd
 from iunet.training.schedule import schedule_of
-from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
-from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 
 FRESH = 1_000_003  # added to the seed for fresh initial weights: beyond any seed of a config
 
@@ -76,7 +73,7 @@ def fit_subnetwork(
     device = train_part.raw.device
     network.load_state_dict(start)
     half = in_half_precision(settings, device)
-    of_classes = class_weights(settings.class_weights, weighted, train_part, network)
+    of_classes = class_weights(settings.class_weights, weighted, train_part.labels, network)
 
     def loss(rows: Tensor):
         with torch.autocast(device.type, torch.float16, enabled=half):

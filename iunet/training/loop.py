@@ -1,4 +1,4 @@
-"""The one training loop, of the supernet and of the fine-tuning alike.
+"""The one training loop, of supernet and fine-tuning alike, and what every training uses.
 
 Data live on the device and a batch is an index slice. Losses are summed on the device and read once
 per epoch, so nothing waits inside an epoch. Killed at any moment and started again, a run continues
@@ -7,21 +7,23 @@ from its last checkpoint and ends with the same bits (on a CPU with the same num
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
+from iunet.data.load import Inputs, Part
 from iunet.errors import UserError
+from iunet.method.objectives import Parts
 from iunet.networks.network import Network, state_tensors
+from iunet.scoring.prediction import EVALUATION_BATCH
 from iunet.training.support.checkpoint import Checkpoint, resume, save
 from iunet.training.support.progress import Progress
 from iunet.training.support.signals import Stop
-
-Parts = dict[str, Tensor]  # the terms of a loss, for the log
 
 
 class Diverged(UserError):
@@ -153,3 +155,62 @@ def check_weights(run: str, network: Network) -> None:
     for name, tensor in state_tensors(network).items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise Diverged(f"Run {run} diverged: {name} is not finite. No weights were written.")
+
+
+# ---- random numbers, SGD, BatchNorm's statistics
+
+
+def stream(seed: int, name: str, device: torch.device) -> Generator:
+    """A random generator of its own for each purpose, so that none depends on another's use."""
+    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
+    return Generator(device).manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+
+
+def fused_sgd(
+    parameters: Iterable[nn.Parameter],
+    lr: float,
+    momentum: float,
+    nesterov: bool,
+    weight_decay: float = 0.0,
+) -> torch.optim.SGD:
+    """torch's fused SGD, with a momentum of zero from the start.
+
+    Left alone, its first step allocates the momentum without setting it, and relies on that very
+    step to fill it. If GradScaler skips the step because a 16-bit gradient overflowed, whatever lay
+    in memory stays there as momentum. From zero, an ordinary first step gives the same bits:
+    momentum · 0 + gradient.
+    """
+    optimiser = torch.optim.SGD(
+        parameters,
+        lr=lr,
+        momentum=momentum,
+        nesterov=nesterov,
+        weight_decay=weight_decay,
+        fused=True,
+    )
+    if momentum:
+        for group in optimiser.param_groups:
+            for parameter in group["params"]:
+                optimiser.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+    return optimiser
+
+
+@torch.no_grad()
+def set_batchnorm_statistics(network: Network, inputs: Inputs, train: Part) -> None:
+    """Running statistics from one pass over the untransformed train rows.
+
+    An untrained network has none. All batches are of (nearly) one size, and count equally; rows
+    come in a random order, since in a file they are often sorted by class.
+    """
+    norms = [m for m in network.modules() if isinstance(m, nn.BatchNorm1d | nn.BatchNorm2d)]
+    momenta = [norm.momentum for norm in norms]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # the plain average over batches
+    network.train()
+    device = train.raw.device
+    order = torch.randperm(len(train), generator=stream(0, "batchnorm", device), device=device)
+    for rows in order.tensor_split(-(-len(train) // EVALUATION_BATCH)):
+        network(inputs.prepare(train.raw[rows]))
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum

@@ -14,7 +14,7 @@ from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.errors import one_line
 from iunet.method.beta_lasso import BetaLasso, cosine_to_zero
 from iunet.method.catalog import LASSO, load, objective_entry
-from iunet.method.objectives import Batch
+from iunet.method.objectives import UNWEIGHTED, Batch, LossWeights, class_weights
 from iunet.method.pis import proactive_initialisation
 from iunet.networks.network import (
     Network,
@@ -25,12 +25,9 @@ from iunet.networks.network import (
     state_tensors,
 )
 from iunet.scoring.prediction import accuracy
-from iunet.training.loop import Diverged, Trained, Training, check_weights, train
-from iunet.training.optimiser import fused_sgd
-from iunet.training.streams import stream
+from iunet.training.loop import Diverged, Trained, Training, check_weights, fused_sgd, stream, train
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
-from iunet.training.weights import UNWEIGHTED, LossWeights, class_weights
 
 log = logging.getLogger(__name__)
 # Bins of the magnitude histograms (figure 3): powers of ten from 1e-8 to 10, twenty per decade.
@@ -89,7 +86,7 @@ def fit_supernet(
     }
     lasso = settings.objective == LASSO
     objective = load(objective_entry(settings.objective).loss)
-    of_classes = class_weights(settings.class_weights, weighted, train_part, network)
+    of_classes = class_weights(settings.class_weights, weighted, train_part.labels, network)
 
     def loss(rows: Tensor):
         raw = train_part.raw[rows]

@@ -13,9 +13,8 @@ from iunet.runs import settings as run_settings
 from iunet.scoring.prediction import accuracy
 from iunet.training.decoder import fit_decoder
 from iunet.training.finetune import FinetuneSettings
-from iunet.training.loop import batches
+from iunet.training.loop import batches, stream
 from iunet.training.schedule import schedule_of
-from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
 TOY = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 2})

@@ -21,8 +21,8 @@ from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
 from iunet.networks.network import NetworkSpec, initialise
 from iunet.scoring.metrics import classification_metrics
-from iunet.training import statistics
-from iunet.training.statistics import set_batchnorm_statistics
+from iunet.training import loop
+from iunet.training.loop import set_batchnorm_statistics
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")
@@ -117,7 +117,7 @@ def test_batchnorm_statistics_are_those_of_the_train_split():
 
 
 def test_batchnorm_statistics_are_the_average_of_all_batches(monkeypatch):
-    monkeypatch.setattr(statistics, "EVALUATION_BATCH", 25)
+    monkeypatch.setattr(loop, "EVALUATION_BATCH", 25)
     network = initialise(
         NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 1}), "torch_default", 0
     )

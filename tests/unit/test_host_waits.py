@@ -26,7 +26,7 @@ from iunet.networks.network import NetworkSpec, build_network, encoder_weights, 
 from iunet.training import loop
 from iunet.training.decoder import fit_decoder
 from iunet.training.finetune import FinetuneSettings, fit_subnetwork
-from iunet.training.streams import stream
+from iunet.training.loop import stream
 from iunet.training.supernet import SupernetSettings, fit_supernet
 
 CPU = torch.device("cpu")

@@ -14,9 +14,9 @@ from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.networks.network import NetworkSpec, build_network, initialise, scaled_weights
 from iunet.training import finetune, supernet
 from iunet.training.finetune import FRESH, FinetuneSettings, fit_subnetwork, make_optimiser
+from iunet.training.loop import stream
 from iunet.training.members import split_members
 from iunet.training.schedule import schedule_of
-from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
 TOY_NETWORK = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 2})

@@ -20,9 +20,8 @@ from iunet.networks.network import NetworkSpec, build_network, state_tensors
 from iunet.scoring.prediction import mean_softmax
 from iunet.tables.render.view import agreement
 from iunet.training.initial import write_initial
+from iunet.training.loop import set_batchnorm_statistics, stream
 from iunet.training.members import write_members
-from iunet.training.statistics import set_batchnorm_statistics
-from iunet.training.streams import stream
 
 CPU = torch.device("cpu")
 TABLE = NetworkSpec("mlp_tab", 4, n_inputs=6, options={"width": 8, "depth": 2})

@@ -19,10 +19,9 @@ from iunet.method.masks import read_masks
 from iunet.networks.network import NetworkSpec, build_network
 from iunet.scoring.metrics import classification_metrics
 from iunet.training.finetune import FinetuneSettings
-from iunet.training.loop import batches, n_batches
+from iunet.training.loop import batches, n_batches, stream
 from iunet.training.members import read_members, split_members
 from iunet.training.schedule import schedule_of
-from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.environment import set_up_torch
 

@@ -20,11 +20,16 @@ from iunet.data.load import Inputs, Part
 from iunet.method.objectives import balanced_class_weights
 from iunet.networks.network import state_tensors
 from iunet.scoring.prediction import mean_softmax
-from iunet.training.loop import Trained, Training, check_weights, train
+from iunet.training.loop import (
+    Trained,
+    Training,
+    check_weights,
+    set_batchnorm_statistics,
+    stream,
+    train,
+)
 from iunet.training.members import keep_members, split_members
 from iunet.training.schedule import schedule_of
-from iunet.training.statistics import set_batchnorm_statistics
-from iunet.training.streams import stream
 from iunet.training.support.checkpoint import Checkpoint
 
 State = dict[str, Tensor]
