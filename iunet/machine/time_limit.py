@@ -127,6 +127,17 @@ def raising_at_sigterm() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def on_alarm(seconds: float, handler: Callable[[], None]) -> Iterator[None]:
+    """Inside, the handler is called after so many seconds."""
+    with on_signal(signal.SIGALRM, handler):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextlib.contextmanager
 def alarm(limit: TimeLimit | None) -> Iterator[None]:
     """Inside, `TimeUp` is raised shortly before the limit, if there is one."""
     if limit is None:
@@ -136,12 +147,8 @@ def alarm(limit: TimeLimit | None) -> Iterator[None]:
     def ring() -> NoReturn:
         raise TimeUp
 
-    with on_signal(signal.SIGALRM, ring):
-        signal.setitimer(signal.ITIMER_REAL, max(limit.left(), 0.001))
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+    with on_alarm(max(limit.left(), 0.001), ring):
+        yield
 
 
 def requeue(limit: TimeLimit, saved: str) -> NoReturn:

@@ -9,21 +9,27 @@ never serves a later run. A module is imported only when its source is used.
 from __future__ import annotations
 
 import importlib
+import logging
 import shutil
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from iunet.artifacts import explain_full_disk
+from iunet.artifacts import explain_full_disk, is_full_disk
 from iunet.data.registry import SOURCES, Dataset
+from iunet.errors import UserError, one_line
+from iunet.machine.time_limit import on_alarm
 
 if TYPE_CHECKING:
     from iunet.data.images import RawImages
     from iunet.data.table import RawTable
 
-
 SCRATCH = ".download-"
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -64,3 +70,45 @@ def fetch(
         except OSError as error:
             explain_full_disk(error, scratch)
             raise
+
+
+# ---- an unreliable network
+
+
+class Overdue(Exception):
+    """An attempt took too long. Not a TimeoutError: the clients would hide it in one of theirs."""
+
+
+def with_retries(
+    attempt: Callable[[int], Result],
+    what: str,
+    settings: SourceSettings,
+    transient: tuple[type[BaseException], ...],
+) -> Result:
+    """Call `attempt(number)` until it succeeds; `what` names the data set and the place.
+
+    Only errors in `transient` are tried again, after 1, 2, 4, … times `pause_s`; and an attempt
+    that takes too long, since the clients used here have no time-outs.
+    """
+
+    def overdue() -> NoReturn:
+        raise Overdue(f"no answer within {settings.timeout_s:g} s (data.timeout_s).")
+
+    for number in range(1, settings.attempts + 1):
+        try:
+            with on_alarm(settings.timeout_s, overdue):
+                return attempt(number)
+        except (Overdue, *transient) as error:
+            if is_full_disk(error):
+                raise
+            cause = one_line(error)
+            if number == settings.attempts:
+                raise UserError(
+                    f"{what} could not be fetched in {number} attempts. The last one failed with "
+                    f"{type(error).__name__}: {cause} Nothing was kept of it. Check the network "
+                    "and run the same command again, or set data.mirror to a local copy."
+                ) from error
+            pause = settings.pause_s * 2 ** (number - 1)
+            log.warning("%s: attempt %d failed (%s); next in %g s", what, number, cause, pause)
+            time.sleep(pause)
+    raise AssertionError("data.attempts is at least 1")

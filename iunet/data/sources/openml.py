@@ -18,8 +18,7 @@ from xml.etree import ElementTree
 from xml.parsers.expat import ExpatError
 
 from iunet.data.registry import Dataset
-from iunet.data.sources import SourceSettings
-from iunet.data.sources.retry import with_retries
+from iunet.data.sources import SourceSettings, with_retries
 from iunet.data.table import RawTable
 from iunet.errors import UserError, one_line
 

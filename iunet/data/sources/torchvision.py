@@ -11,8 +11,7 @@ import numpy as np
 
 from iunet.data.images import OFFICIAL_SIZES, RawImages
 from iunet.data.registry import Dataset
-from iunet.data.sources import SourceSettings
-from iunet.data.sources.retry import with_retries
+from iunet.data.sources import SourceSettings, with_retries
 from iunet.errors import UserError
 
 
