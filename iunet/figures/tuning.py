@@ -12,7 +12,7 @@ from iunet.figures.catalog import TUNING, tuned_studies
 from iunet.figures.parts import Rows, missing_note, say_why_empty
 from iunet.figures.style import COLUMN_WIDTH, INK, PAGE_WIDTH, house_style, look, new_figure
 from iunet.labels import dataset_label, method_label
-from iunet.results.trials import COLUMNS, read_trials
+from iunet.results.reports import TRIAL, read_trials
 from iunet.runs.entries import Benchmark
 
 BEST = {"color": INK, "linewidth": 1.1}
@@ -31,7 +31,7 @@ def trials(dataset: str, studies: list[tuple[str, str, str | None]]) -> Rows:
     found = []
     for method, path, missing in studies:
         best = None
-        for trial in [dict.fromkeys(COLUMNS)] if missing else read_trials(path):
+        for trial in [dict.fromkeys(TRIAL)] if missing else read_trials(path):
             best = max(
                 (score for score in (best, trial["score"]) if score is not None), default=None
             )

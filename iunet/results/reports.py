@@ -1,6 +1,6 @@
 """Reports of runs, read and checked: what is damaged or belongs to another run is refused by name.
 
-A report is an `evaluation.json`, a `mask.json`, a choice a `choice-<method>.json`.
+A report is an `evaluation.json`, a `mask.json`, …, a choice a `choice-<method>.json`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from iunet.artifacts import read_json, read_provenance
-from iunet.errors import UserError
+from iunet.errors import UserError, one_line
 from iunet.labels import SCORES
 from iunet.results.request import SECONDS, AskedRun
 from iunet.runs.names import base_network
@@ -32,9 +32,16 @@ SIZES = [
 ]
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")  # of images, and of tables
 SECTIONS = ("consistency", "trained_consistency")
-MEASURED = ("same", "distinct_labels", "kappa")  # of a network under a transform
+PERCENTAGE, LABELS, KAPPA, TIME = "percentage", "number of labels", "kappa", "time in seconds"
+RANGES = {PERCENTAGE: (0, 100), LABELS: (1, math.inf), KAPPA: (-1, 1), TIME: (0, 1e12)}
+# Of a network under a transform; a constant predictor has no kappa.
+MEASURED = {"same": PERCENTAGE, "distinct_labels": LABELS, "kappa": KAPPA}
 FIRST_LAYER = ("measure", "value", "shuffled", "ratio", "units", "left_out", "wide_features")
 LAYER = {"weight": str, "shape": str, "kept": int, "dead_units": int, "density": float}
+TRIAL = {
+    **{"number": int, "state": str, "score": float, "seconds": float},
+    **{"reason": str, "flags": str},
+}
 REDO = "It is an artifact of the workflow: delete it and run the same command again."
 
 Report = dict[str, Any]
@@ -45,7 +52,7 @@ def refuse(path: object, problem: str) -> NoReturn:
     raise UserError(f"{path} {problem}. {REDO}")
 
 
-def read_run(run: AskedRun, candidates: set[tuple[str, str]], read: Read = read_json) -> Report:
+def read_run(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> Report:
     """All that the reports of a run say of it; `candidates` are those of its method."""
     path = run.files["evaluation"]
     report = read_json(path)
@@ -107,18 +114,19 @@ def _scores(report: Report, path: str) -> dict[str, float]:
     found = {}
     for key in SCORED:
         if key in metrics:
-            found[key] = float(_number(metrics[key], f"'{key}'", path, 0, 100, "percentage"))
+            found[key] = _number(metrics[key], PERCENTAGE, key, path)
         elif not (valid_may_lack and key.startswith("valid")):
             refuse(path, f"lacks the metric '{key}'")
     return found
 
 
-def _number(value: Any, place: str, path: str, low: float, high: float, kind: str) -> float:
-    """A number that lies between two others; NaN lies nowhere."""
+def _number(value: Any, kind: str, place: str, path: str) -> float:
+    """A number within the range of its kind; NaN lies in none."""
+    low, high = RANGES[kind]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        raise UserError(f"{path}: {place} is {value!r}, which is no {kind}. {REDO}")
-    return value
+        raise UserError(f"{path}: '{place}' is {value!r}, which is no {kind}. {REDO}")
+    return float(value) if kind == PERCENTAGE else value
 
 
 def _consistency(report: Report, section: str, path: str) -> Report:
@@ -126,15 +134,11 @@ def _consistency(report: Report, section: str, path: str) -> Report:
     measured = report.get(section) or {}
     _refuse_unknown(path, measured, TRANSFORMS)
     for transform, entry in measured.items():
-        place, column = f"'{section}.{transform}", f"{section}_{transform}"
-        same, labels, kappa = (entry.get(key) for key in MEASURED)
-        found[f"{column}_same"] = float(_number(same, f"{place}.same'", path, 0, 100, "percentage"))
-        found[f"{column}_distinct_labels"] = _number(
-            labels, f"{place}.distinct_labels'", path, 1, math.inf, "number of labels"
-        )
-        if kappa is not None:
-            _number(kappa, f"{place}.kappa'", path, -1, 1, "kappa")
-        found[f"{column}_kappa"] = kappa
+        for key, kind in MEASURED.items():
+            value = entry.get(key)
+            if value is not None or kind != KAPPA:
+                value = _number(value, kind, f"{section}.{transform}.{key}", path)
+            found[f"{section}_{transform}_{key}"] = value
     return found
 
 
@@ -176,12 +180,8 @@ def _times(run: AskedRun, read: Read) -> Report:
     row: Report = {}
     for stage in SECONDS:
         if path := run.files.get(stage):
-            times = read(path).get("times")
-            seconds = times.get("total_s") if isinstance(times, dict) else None
-            known = isinstance(seconds, int | float) and 0 <= seconds < math.inf
-            if not known:
-                refuse(path, f"has no time: 'times.total_s' is {seconds!r}")
-            row[f"{stage}_seconds"] = seconds
+            seconds = (read(path).get("times") or {}).get("total_s")
+            row[f"{stage}_seconds"] = _number(seconds, TIME, "times.total_s", path)
     if "study" in run.files:
         study = read(run.files["study"])
         row |= {f"trials_{key}": value for key, value in study["counts"].items()}
@@ -195,20 +195,13 @@ def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> b
         return None
     path = run.files["choice"]
     choice = read(path)
-    keys = ("dataset", "network", "method")
-    if lacking := [key for key in (*keys, "chosen", "candidates") if key not in choice]:
-        refuse(path, f"is not a choice: it lacks '{lacking[0]}'")
-    _check_run(path, "choice", choice, run, keys)
-    chosen = choice["chosen"]
-    if chosen is None:
+    _check_run(path, "choice", choice, run, ("dataset", "network", "method"))
+    if (chosen := choice["chosen"]) is None:
         return False
-    pair = (chosen.get("supernet"), chosen.get("cut"))
-    if pair not in [(c.get("supernet"), c.get("cut")) for c in choice["candidates"]]:
-        refuse(path, f"chooses {chosen!r}, which is none of its candidates")
+    pair = (chosen["supernet"], chosen["cut"])
     if pair not in candidates:
         asked = ", ".join(map("/".join, sorted(candidates)))
-        chooses = f"chooses '{'/'.join(pair)}', which is not among the runs that are asked for"
-        refuse(path, f"{chooses}: {asked}")
+        refuse(path, f"chooses {'/'.join(pair)}, which is not among the runs asked for: {asked}")
     return pair == (run.supernet, run.cut)
 
 
@@ -246,3 +239,20 @@ def subset_text(subset: str | None) -> str | None:
     if "n_rows" in counts:
         return "{n_rows} of {official_n_rows} rows".format(**counts)
     return "{n_train}+{n_test} of {official_n_train}+{official_n_test} images".format(**counts)
+
+
+# ---- trials
+
+
+def read_trials(path: str) -> list[Report]:
+    """The trials of a study, by number; a failed one has no score."""
+    import pandas as pd
+
+    try:
+        trials = pd.read_csv(path, dtype=TRIAL)[[*TRIAL]]
+    except (OSError, ValueError, KeyError) as error:
+        refuse(path, f"cannot be read as the trials of a study ({one_line(error)})")
+    if trials["score"].isna().ne(trials["state"] == "failed").any():
+        refuse(path, "has trials without a score that did not fail")
+    trials = trials.astype(object).where(trials.notna(), None).sort_values("number")
+    return trials.to_dict("records")

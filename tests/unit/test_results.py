@@ -108,10 +108,7 @@ def test_choices_are_among_the_candidates(tmp_path):
     path = f"{bench.root}/runs/vehicle/mlp_tab/choice-iunet.json"
     other = {"supernet": ILO, "cut": "ratio4"}
     changed(path, chosen=other)
-    with pytest.raises(UserError, match="which is none of its candidates"):
-        collect(bench, Request(cells))
-    changed(path, candidates=[other])
-    with pytest.raises(UserError, match="which is not among the runs that are asked for"):
+    with pytest.raises(UserError, match="which is not among the runs asked for"):
         collect(bench, Request(cells))
     changed(path, method="omp")
     with pytest.raises(UserError, match="is the choice of method 'omp'"):
@@ -136,7 +133,7 @@ def test_a_time_must_be_one(tmp_path):
     bench, cells = bench_of(tmp_path)
     write_results(bench, Request(cells, times=cells))
     changed(path_of(bench, "supernet.json"), times={})
-    with pytest.raises(UserError, match=r"has no time: 'times.total_s' is None"):
+    with pytest.raises(UserError, match=r"'times.total_s' is None, which is no time"):
         collect(bench, Request(cells, times=cells))
 
 
