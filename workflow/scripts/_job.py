@@ -32,8 +32,8 @@ TOO_LARGE = 3  # times the memory there is: an estimate may be wrong, but not by
 DATA_LOGS = ("iunet.data.own_table", "iunet.data.table")  # their warnings are for the data's owner
 
 
-def start(script: dict[str, Any]) -> Any:
-    """The `snakemake` object of a script (given its globals), with log and errors set up.
+def start(script: dict[str, Any]) -> Job:
+    """The job of a script (given its globals), with log and errors set up.
 
     Inputs of other runs are refused, and every output will say that it is this job's.
     """
@@ -41,11 +41,120 @@ def start(script: dict[str, Any]) -> Any:
     atexit.register(_leave)  # before the lock's, so it is called after it
     _open_log(Path(snakemake.log[0]))
     lock_run(snakemake.output[0])
-    _check_memory(snakemake)
-    made_by = snakemake.params.made_by
-    before = check_inputs(made_by["inputs"])
-    sign({**made_by["own"], "code": joined_code(before, _code(snakemake))})
-    return snakemake
+    job = Job(snakemake)
+    job.check_memory(snakemake.resources.get("mem_mb", 0))
+    before = check_inputs(job.params.made_by["inputs"])
+    sign({**job.params.made_by["own"], "code": joined_code(before, job.code)})
+    return job
+
+
+class Job:
+    """A job of Snakemake, as its script needs it."""
+
+    def __init__(self, snakemake: Any):
+        self.inputs: dict[str, Any] = dict(snakemake.input.items())
+        self.outputs: dict[str, str] = dict(snakemake.output.items())
+        self.output: str = snakemake.output[0]  # of a job with one
+        self.params, self.wildcards = snakemake.params, snakemake.wildcards
+        self.config, self.threads = snakemake.config, snakemake.threads
+        folder = str(Path(self.output).parent)
+        # The run as its path names it, for logs, reports and errors.
+        self.run = folder.partition("/runs/")[2] or folder
+
+    @property
+    def code(self) -> dict[str, list[str]]:
+        """The versions among the parameters: `iunet.training.loop 45439a88`, or several of them."""
+        lines = [p for p in self.params if isinstance(p, str) and p.startswith("iunet.")]
+        pairs = (entry.split(" ") for line in lines for entry in line.split(", "))
+        return {module: [version] for module, version in pairs}
+
+    def facts(self, *names: str) -> dict[str, str]:
+        """These coordinates of the run, as its results name them."""
+        return {name: self.wildcards[name] for name in names}
+
+    def check_memory(self, asked: Any) -> None:
+        """Refuse a job that cannot fit; what it asks for is an estimate with a margin."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        present = int(os.environ.get("SLURM_MEM_PER_NODE", 0)) or machine  # Slurm's 0 means all
+        if isinstance(asked, int) and asked > TOO_LARGE * present:
+            raise UserError(
+                f"{self.run} asks for {asked / 1024:.0f} GiB of memory, but there are "
+                f"{present / 1024:.0f} GiB here. Make the network smaller (the config key "
+                "'networks'), or run it elsewhere."
+            )
+
+    def benchmark(self) -> Any:
+        """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
+        from iunet import shown
+
+        return shown.benchmark(self.config)
+
+    # ---- the machine
+
+    @property
+    def device(self) -> str:
+        """cpu or cuda, by the job's network or learner."""
+        name = self.wildcards.get("learner") or base_network(self.wildcards.network)
+        return device_of_job(self.config, name)
+
+    def _claim_device(self) -> str:
+        """The same; of several GPUs the job takes one for itself, before CUDA looks for them."""
+        if self.device == "cuda":
+            claim_gpu(self.config["jobs_per_gpu"])
+        return self.device
+
+    def torch_device(self) -> Any:
+        """The device of a training job, with torch set up for it.
+
+        Device and threads are not among a rule's parameters: another machine is no reason to
+        repeat.
+        """
+        device = self._claim_device()
+        from iunet.training.support.environment import set_up_torch
+
+        train = self.config["train"]
+        return set_up_torch(device, train["threads"], self.threads, train["tf32"])
+
+    def machine(self) -> Any:
+        """Device and threads of a tuned learner; torch is set up only for those that use it."""
+        from iunet.baselines.learner import Machine
+
+        learner = self.wildcards.learner
+        if LEARNERS[learner].torch:
+            return Machine(str(self.torch_device()), self.threads)
+        wanted = learner_threads(self.config, learner)
+        check_threads(f"tuning.{learner}.threads", wanted, self.threads)
+        device = self._claim_device()
+        if device == "cuda":
+            check_xgboost_gpu()
+        return Machine(device, self.threads)
+
+    # ---- trainings
+
+    def training(self) -> Any:
+        """What a training stage is told beside its files and settings."""
+        from iunet.training.support import job
+
+        device, every = self.torch_device(), self.config["train"]["validate_every"]
+        return job.Job(self.run, device, self.identity(), self.checkpoint_s, every)
+
+    @property
+    def checkpoint_s(self) -> float:
+        """Seconds between checkpoints: fewer where many jobs write to one file system."""
+        return self.config["cluster" if was_sent() else "train"]["checkpoint_s"]
+
+    def identity(self, without: list[str] = ()) -> dict[str, Any]:
+        """What makes a run this run and no other: a checkpoint of another one is not taken up."""
+        files = {name: path for name, path in self.inputs.items() if name not in without}
+        return {
+            "id": self.params.made_by["own"]["id"],
+            "code": self.code,
+            "threads": self.threads,
+            "device": self.device,
+            "tf32": self.config["train"]["tf32"],
+            "torch": importlib.metadata.version("torch"),
+            "inputs": {name: sha256(path) for name, path in files.items()},
+        }
 
 
 def _open_log(path: Path) -> None:
@@ -65,119 +174,6 @@ def _open_log(path: Path) -> None:
         force=True,
     )
     logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
-
-
-def _check_memory(snakemake: Any) -> None:
-    """Refuse a job that cannot fit; what it asks for is an estimate with a margin."""
-    asked = snakemake.resources.get("mem_mb", 0)
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-    present = int(os.environ.get("SLURM_MEM_PER_NODE", 0)) or machine  # Slurm's 0 means all
-    if isinstance(asked, int) and asked > TOO_LARGE * present:
-        raise UserError(
-            f"{run_name(snakemake)} asks for {asked / 1024:.0f} GiB of memory, but there are "
-            f"{present / 1024:.0f} GiB here. Make the network smaller (the config key 'networks'), "
-            "or run it elsewhere."
-        )
-
-
-def _code(snakemake: Any) -> dict[str, list[str]]:
-    """The versions among the parameters: `iunet.training.loop 45439a88`, or several of them."""
-    lines = [p for p in snakemake.params if isinstance(p, str) and p.startswith("iunet.")]
-    pairs = (entry.split(" ") for line in lines for entry in line.split(", "))
-    return {module: [version] for module, version in pairs}
-
-
-def benchmark(snakemake: Any) -> Any:
-    """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
-    from iunet import shown
-
-    return shown.benchmark(snakemake.config)
-
-
-def run_name(snakemake: Any) -> str:
-    """The run as its path names it, for logs, reports and errors."""
-    folder = str(Path(snakemake.output[0]).parent)
-    return folder.partition("/runs/")[2] or folder
-
-
-# ---- the machine
-
-
-def _device(snakemake: Any) -> str:
-    """cpu or cuda, by the job's network or learner."""
-    wildcards = snakemake.wildcards
-    name = wildcards.get("learner") or base_network(wildcards.network)
-    return device_of_job(snakemake.config, name)
-
-
-def _claim_device(snakemake: Any) -> str:
-    """The same; of several GPUs the job takes one for itself, before CUDA looks for them."""
-    device = _device(snakemake)
-    if device == "cuda":
-        claim_gpu(snakemake.config["jobs_per_gpu"])
-    return device
-
-
-def torch_device(snakemake: Any) -> Any:
-    """The device of a training job, with torch set up for it.
-
-    Device and threads are not among a rule's parameters: another machine is no reason to repeat.
-    """
-    device = _claim_device(snakemake)
-    from iunet.training.support.environment import set_up_torch
-
-    train = snakemake.config["train"]
-    return set_up_torch(device, train["threads"], snakemake.threads, train["tf32"])
-
-
-def machine(snakemake: Any) -> Any:
-    """Device and threads of a tuned learner's job; torch is set up only for those that use it."""
-    from iunet.baselines.learner import Machine
-
-    learner, threads = snakemake.wildcards.learner, snakemake.threads
-    if LEARNERS[learner].torch:
-        return Machine(str(torch_device(snakemake)), threads)
-    wanted = learner_threads(snakemake.config, learner)
-    check_threads(f"tuning.{learner}.threads", wanted, threads)
-    device = _claim_device(snakemake)
-    if device == "cuda":
-        check_xgboost_gpu()
-    return Machine(device, threads)
-
-
-# ---- trainings
-
-
-def training_job(snakemake: Any) -> Any:
-    """What a training stage is told beside its files and settings."""
-    from iunet.training.support.job import Job
-
-    return Job(
-        run_name(snakemake),
-        torch_device(snakemake),
-        identity(snakemake),
-        checkpoint_s(snakemake),
-        snakemake.config["train"]["validate_every"],
-    )
-
-
-def checkpoint_s(snakemake: Any) -> float:
-    """Seconds between checkpoints: fewer where many jobs write to one file system."""
-    return snakemake.config["cluster" if was_sent() else "train"]["checkpoint_s"]
-
-
-def identity(snakemake: Any, without: list[str] = ()) -> dict[str, Any]:
-    """What makes a run this run and no other: a checkpoint of another one is not taken up."""
-    files = {name: path for name, path in snakemake.input.items() if name not in without}
-    return {
-        "id": snakemake.params.made_by["own"]["id"],
-        "code": _code(snakemake),
-        "threads": snakemake.threads,
-        "device": _device(snakemake),
-        "tf32": snakemake.config["train"]["tf32"],
-        "torch": importlib.metadata.version("torch"),
-        "inputs": {name: sha256(path) for name, path in files.items()},
-    }
 
 
 # ---- how a job ends

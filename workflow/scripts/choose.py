@@ -5,14 +5,13 @@ from _job import start
 from iunet.evaluation.choice import Candidate, write_choice
 from iunet.runs.names import CutName, SupernetName
 
-snakemake = start(globals())
-inputs, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-n_seeds = len(params.seeds)
+job = start(globals())
+inputs, seeds = job.inputs, job.params.seeds
 
 
 def by_seed(files, place):
     """The files of a candidate: seeds within candidates."""
-    return dict(zip(params.seeds, files[place * n_seeds : (place + 1) * n_seeds], strict=True))
+    return dict(zip(seeds, files[place * len(seeds) : (place + 1) * len(seeds)], strict=True))
 
 
 write_choice(
@@ -22,13 +21,13 @@ write_choice(
             cut,
             CutName.parse(cut).ratio,
             SupernetName.parse(supernet).l1,
-            by_seed(inputs.reports, place),
-            by_seed(inputs.predictions, place),
+            by_seed(inputs["reports"], place),
+            by_seed(inputs["predictions"], place),
         )
-        for place, (supernet, cut) in enumerate(params.candidates)
+        for place, (supernet, cut) in enumerate(job.params.candidates)
     ],
-    valid=inputs.valid,
-    metric=params.metric,
-    facts={key: wildcards[key] for key in ("dataset", "network", "method")},
-    output=snakemake.output[0],
+    valid=inputs["valid"],
+    metric=job.params.metric,
+    facts=job.facts("dataset", "network", "method"),
+    output=job.output,
 )

@@ -6,11 +6,7 @@ from iunet.data.download import download
 from iunet.data.registry import Dataset
 from iunet.data.sources import source_settings
 
-snakemake = start(globals())
-
-download(
-    Dataset(**snakemake.params.row, declared_at=snakemake.params.declared_at),
-    source_settings(snakemake.config["data"]),
-    data_path=snakemake.output.data,
-    json_path=snakemake.output.description,
-)
+job = start(globals())
+dataset = Dataset(**job.params.row, declared_at=job.params.declared_at)
+settings = source_settings(job.config["data"])
+download(dataset, settings, job.outputs["data"], job.outputs["description"])

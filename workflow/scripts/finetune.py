@@ -1,14 +1,8 @@
 """Rule finetune: a subnetwork trained from mask ⊙ θ†."""
 
-from _job import start, training_job
+from _job import start
 
 from iunet.training.finetune import FinetuneSettings, finetune
 
-snakemake = start(globals())
-
-finetune(
-    inputs=dict(snakemake.input.items()),
-    output=dict(snakemake.output.items()),
-    settings=FinetuneSettings(**snakemake.params.settings),
-    job=training_job(snakemake),
-)
+job = start(globals())
+finetune(job.inputs, job.outputs, FinetuneSettings(**job.params.settings), job.training())

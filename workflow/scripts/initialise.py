@@ -4,12 +4,6 @@ from _job import start
 
 from iunet.training.initial import write_initial
 
-snakemake = start(globals())
-
-write_initial(
-    split_path=snakemake.input.split,
-    output=dict(snakemake.output.items()),
-    network=snakemake.params.network,
-    init=snakemake.params.init,
-    seed=int(snakemake.wildcards.seed),
-)
+job = start(globals())
+network, init, seed = job.params.network, job.params.init, int(job.wildcards.seed)
+write_initial(job.inputs["split"], job.outputs, network, init, seed)

@@ -4,24 +4,23 @@ from _job import ROOT, start
 
 from iunet.page.build import make_page
 
-snakemake = start(globals())
-inputs, params = snakemake.input, snakemake.params
+job = start(globals())
+inputs, params = job.inputs, job.params
+pictures = zip(params.figures.items(), inputs["png"], inputs["pdf"], strict=True)
 
 make_page(
-    tables=inputs.tables,
+    tables=inputs["tables"],
     figures=[
         {"id": name.replace("/", "-"), "title": title, "png": png, "pdf": pdf}
-        for (name, title), png, pdf in zip(
-            params.figures.items(), inputs.png, inputs.pdf, strict=True
-        )
+        for (name, title), png, pdf in pictures
     ],
-    evaluations=inputs.evaluations,
+    evaluations=inputs["evaluations"],
     run={
-        "config": snakemake.config,
+        "config": job.config,
         "config_name": params.config_name,
         "unavailable": params.unavailable,
         "benchmarks": params.benchmarks,
     },
     project=ROOT,
-    output=snakemake.output[0],
+    output=job.output,
 )

@@ -1,20 +1,20 @@
 """Rule refit: a tuned learner, fitted on train and valid together."""
 
-from _job import checkpoint_s, identity, machine, run_name, start
+from _job import start
 
 from iunet.baselines.refit import refit
 
-snakemake = start(globals())
+job = start(globals())
 
 refit(
-    method=snakemake.wildcards.learner,
-    inputs=dict(snakemake.input.items()),
-    output=dict(snakemake.output.items()),
-    settings=snakemake.params.settings,
-    seed=int(snakemake.wildcards.seed),
-    run=run_name(snakemake),
-    machine=machine(snakemake),
-    identity=identity(snakemake, without=["study"]),  # its result counts, not its times
-    checkpoint_s=checkpoint_s(snakemake),
-    parts=tuple(snakemake.params.parts),
+    method=job.wildcards.learner,
+    inputs=job.inputs,
+    output=job.outputs,
+    settings=job.params.settings,
+    seed=int(job.wildcards.seed),
+    run=job.run,
+    machine=job.machine(),
+    identity=job.identity(without=["study"]),  # its result counts, not its times
+    checkpoint_s=job.checkpoint_s,
+    parts=tuple(job.params.parts),
 )

@@ -4,11 +4,6 @@ from _job import start
 
 from iunet.data.split import split_table
 
-snakemake = start(globals())
-
-split_table(
-    data_path=snakemake.input.data,
-    json_path=snakemake.input.description,
-    output=dict(snakemake.output.items()),
-    **snakemake.params.settings,
-)
+job = start(globals())
+data, description = job.inputs["data"], job.inputs["description"]
+split_table(data, description, job.outputs, **job.params.settings)

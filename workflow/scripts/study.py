@@ -6,14 +6,13 @@ from _job import start
 
 from iunet.baselines.study import summarise_study
 
-snakemake = start(globals())
-params, wildcards = snakemake.params, snakemake.wildcards
+job = start(globals())
 
 summarise_study(
-    facts={"dataset": wildcards.dataset, "method": wildcards.learner},
-    journal=str(Path(snakemake.output.study).with_name("study.journal")),
-    study_name=params.study,
-    settings=params.settings,
-    budget=params.budget,
-    output=dict(snakemake.output.items()),
+    facts={"dataset": job.wildcards.dataset, "method": job.wildcards.learner},
+    journal=str(Path(job.output).with_name("study.journal")),
+    study_name=job.params.study,
+    settings=job.params.settings,
+    budget=job.params.budget,
+    output=job.outputs,
 )

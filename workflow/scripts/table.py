@@ -1,9 +1,8 @@
 """Rule table: a table in all its forms."""
 
-from _job import benchmark, start
+from _job import start
 
 from iunet.tables.make import make_table
 
-snakemake = start(globals())
-
-make_table(benchmark(snakemake), snakemake.wildcards.table, dict(snakemake.output.items()))
+job = start(globals())
+make_table(job.benchmark(), job.wildcards.table, job.outputs)

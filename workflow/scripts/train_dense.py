@@ -1,14 +1,8 @@
 """Rule train_dense: the whole network, trained by the fine-tune recipe without a mask."""
 
-from _job import start, training_job
+from _job import start
 
 from iunet.training.finetune import FinetuneSettings, finetune
 
-snakemake = start(globals())
-
-finetune(
-    inputs=dict(snakemake.input.items()),
-    output=dict(snakemake.output.items()),
-    settings=FinetuneSettings(**snakemake.params.settings),
-    job=training_job(snakemake),
-)
+job = start(globals())
+finetune(job.inputs, job.outputs, FinetuneSettings(**job.params.settings), job.training())

@@ -2,22 +2,21 @@
 
 from pathlib import Path
 
-from _job import machine, start
+from _job import start
 
 from iunet.baselines.study import tune
 
-snakemake = start(globals())
-params = snakemake.params
+job = start(globals())
 
 tune(
-    method=snakemake.wildcards.learner,
-    inputs=dict(snakemake.input.items()),
-    output=snakemake.output[0],
-    journal=str(Path(snakemake.output[0]).with_name("study.journal")),
-    study_name=params.study,
-    settings=params.settings,
-    budget=params.budget,
-    seed=params.seed,
-    worker=int(snakemake.wildcards.worker),
-    machine=machine(snakemake),
+    method=job.wildcards.learner,
+    inputs=job.inputs,
+    output=job.output,
+    journal=str(Path(job.output).with_name("study.journal")),
+    study_name=job.params.study,
+    settings=job.params.settings,
+    budget=job.params.budget,
+    seed=job.params.seed,
+    worker=int(job.wildcards.worker),
+    machine=job.machine(),
 )
