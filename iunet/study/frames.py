@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 
 from iunet.runs.names import base_network
-from iunet.tables.cells import select
 from iunet.tables.differences import compared
 from iunet.tables.verdicts import OPEN, answer, effect
 
@@ -70,25 +69,26 @@ def answers(runs: pd.DataFrame) -> pd.DataFrame:
     found = []
     for kind in NETWORKS:
         main = main_runs(runs, kind)
-        for question in QUESTIONS.itertuples():
-            each = compared(main, question.ours, question.theirs, SCORE[kind]).differences
-            whole = effect(each)
-            if whole is None or kind not in question.kinds:
+        for question in QUESTIONS[QUESTIONS["kinds"].str.contains(kind)].to_dict("records"):
+            methods = [question["ours"], question["theirs"]]
+            each = differences(runs, kind, *methods)
+            if (whole := effect(each)) is None:
                 continue
-            ours, theirs = (select(main, method=m) for m in (question.ours, question.theirs))
-            cut_off = {*pd.concat([ours, theirs]).query("disconnected")["dataset"]}
-            both = ours.merge(theirs, on=["dataset", "seed"])
-            both = both.dropna(subset=["processor_x", "processor_y"])
-            apart = {*both.query("processor_x != processor_y")["dataset"]}
-            said, depends_on = answer(whole), []
+            sides = main[main["method"].isin(methods)].set_index(["dataset", "seed"])
+            processors = sides.groupby(level=["dataset", "seed"])["processor"].nunique()
+            facts = {
+                "cut_off": {*sides.query("disconnected").index.get_level_values("dataset")},
+                "other_processors": {name for name, _ in processors.index[processors > 1]},
+                "depends_on": set(),
+            }
+            said = answer(whole)
             if said != OPEN and len(whole.datasets) > 1:
                 others = {name: each.drop(name, level="dataset") for name in whole.datasets}
-                depends_on = [name for name, rest in others.items() if answer(effect(rest)) != said]
-            row = {"question": question.question, "front": question.front, "kind": kind}
-            row |= {"effect": whole, "answer": said, "depends_on": depends_on}
-            row["cut_off"] = [name for name in whole.datasets if name in cut_off]
-            row["other_processors"] = [name for name in whole.datasets if name in apart]
-            found.append(row)
+                facts["depends_on"] = {
+                    n for n, rest in others.items() if answer(effect(rest)) != said
+                }
+            named = {key: [n for n in whole.datasets if n in names] for key, names in facts.items()}
+            found.append(question | {"kind": kind, "effect": whole, "answer": said} | named)
     return pd.DataFrame(found)
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
-from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SETTINGS
+from iunet.figures.style import FAINT, INK, PAGE_WIDTH, house_style, new_figure
 from iunet.labels import method_label, method_order
-from iunet.study.frames import FIXED_RATIO, SCORE, SWEPT, by_dataset, main_runs
+from iunet.study.frames import FIXED_RATIO, SWEPT, by_dataset, differences, main_runs
 from iunet.tables.cells import select
-from iunet.tables.differences import compared
 from iunet.tables.verdicts import POINT, Effect, effect
 
 LABELS = {
@@ -27,48 +27,37 @@ def beside_iunet(runs: pd.DataFrame, kind: str) -> list[dict[str, Any]]:
     """
     main, found = main_runs(runs, kind), []
     for method in method_order(set(main["method"]) - SWEPT - {"iunet"}):
-        differences = compared(main, method, "iunet", SCORE[kind]).differences
-        if whole := effect(differences):
-            each = by_dataset(differences)
-            cut_off = {*select(main, method=method).query("disconnected")["dataset"]}
-            entry = {"method": method, "effect": whole, "each": each}
-            found.append(entry | {"cut_off": len(cut_off & {*each.index})})
+        each = differences(runs, kind, method, "iunet")
+        if whole := effect(each):
+            cut_off = {*select(main, method=method, disconnected=True)["dataset"]}
+            entry = {"method": method, "effect": whole, "each": by_dataset(each)}
+            found.append(entry | {"cut_off": len(cut_off & {*whole.datasets})})
     return sorted(found, key=lambda entry: -entry["effect"].mean)
 
 
+@house_style
 def draw(runs: pd.DataFrame, path: str | Path) -> None:
     """A panel for each kind of data that has something to show."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     panels = {kind: found for kind in LABELS if (found := beside_iunet(runs, kind))}
-    lines = max(map(len, panels.values()))
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure((PAGE_WIDTH, 0.6 + 0.19 * lines), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axis, (kind, found) in zip(axes, panels.items(), strict=True):
-            _panel(axis, found, kind)
-        figure.savefig(path, dpi=150, metadata={"Software": None})
+    figure, body = new_figure(PAGE_WIDTH, 0.6 + 0.19 * max(map(len, panels.values())))
+    axes = body.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (kind, found) in zip(axes, panels.items(), strict=True):
+        _panel(axis, found, kind)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
-def _panel(axis: Any, found: list[dict[str, Any]], kind: str) -> None:
+def _panel(axis: Axes, found: list[dict[str, Any]], kind: str) -> None:
     axis.axvspan(-POINT, POINT, color="#eeeeee", lw=0)
     axis.axvline(0, color=FAINT, lw=0.8)
     left, right = _limits([entry["effect"] for entry in found])
     for place, entry in enumerate(found):
-        effect, each = entry["effect"], list(entry["each"])
+        effect, each = entry["effect"], entry["each"]
         axis.plot(each, [place] * len(each), "o", ms=2.5, color=FAINT, alpha=0.6, mew=0)
         if effect.low is not None:
-            ends = [max(effect.low, left), min(effect.high, right)]
-            axis.plot(ends, [place, place], "-", color=INK, lw=1.2)
-            for end, beyond, mark in (
-                (left, effect.low < left, "<"),
-                (right, effect.high > right, ">"),
-            ):
-                if beyond:
-                    axis.plot(end, place, mark, ms=4, color=INK, clip_on=False)
+            axis.plot([effect.low, effect.high], [place, place], "-", color=INK, lw=1.2)
+            beyond = [(left, "<")] * (effect.low < left) + [(right, ">")] * (effect.high > right)
+            for end, mark in beyond:
+                axis.plot(end, place, mark, ms=4, color=INK, clip_on=False)
         axis.plot(effect.mean, place, "D", ms=4, color="#0072B2")
     sets = max(len(entry["each"]) for entry in found)
     axis.set_yticks(range(len(found)), [_label(entry, sets) for entry in found])

@@ -75,14 +75,17 @@ def fill(text: str, tables: dict[str, str], path: Path) -> str:
 
 def facts_text(results: Path, commit: str | None, runs_csv: Path) -> str:
     """Where and with what the study ran, from the runs' own reports."""
-    rows = read_runs_csv(runs_csv).to_dict("records")
+    runs = read_runs_csv(runs_csv)
     machine, versions = environments(
         map(read_json, sorted((results / "runs").rglob("evaluation.json")))
     )
     jobs = job_times(results / "benchmarks")
     hours = sum(entry["seconds"] for entry in jobs.values()) / 3600
-    unnamed = len({row["id"] for row in rows if not row["processor"]})
-    failed = [row for row in rows if row["failed"]]
+    unnamed = runs[runs["processor"].isna()]["id"].nunique(dropna=False)
+    failed = [
+        f"- {r.dataset}, {r.network}, {r.method}, {r.supernet}, seed {r.seed}: {r.failed}"
+        for r in runs[runs["failed"].notna()].itertuples()
+    ]
     lines = [
         "# Facts of the run",
         "",
@@ -98,10 +101,6 @@ def facts_text(results: Path, commit: str | None, runs_csv: Path) -> str:
         "",
         f"## Failed runs ({len(failed)})",
         "",
+        *(failed or ["None."]),
     ]
-    lines += [
-        f"- {r['dataset']}, {r['network']}, {r['method']}, {r['supernet']}, seed {r['seed']}: "
-        f"{r['failed']}"
-        for r in failed
-    ] or ["None."]
     return "\n".join(lines) + "\n"
