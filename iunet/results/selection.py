@@ -45,56 +45,44 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
     """
     import pandas as pd
 
-    runs = runs.reset_index(drop=True)
-    ratio = runs["cut"].map(lambda cut: CutName.parse(cut).ratio if cut else None)
-    methods = dict(iter(runs.assign(cut_ratio=ratio).groupby(METHOD, sort=False)))
+    ratios = [CutName.parse(cut).ratio if cut else None for cut in runs["cut"]]
+    methods = dict(iter(runs.assign(cut_ratio=ratios).groupby(METHOD, sort=False)))
     cuts = {key: part[part["cut"].notna()] for key, part in methods.items()}
     ratios = {key: set(part["cut_ratio"].dropna()) for key, part in cuts.items()}
-    places: list[int] = []
-    instead: dict[int, Row] = {}
+    found = [runs[:0]]
     for key, part in methods.items():
         if cuts[key].empty:
-            places += [*part.drop_duplicates(RUN).index]
+            found.append(part.drop_duplicates(RUN))
             continue  # else supernets only stand beside what was cut from them
         leader = (*key[:2], choice_of)
         leader = leader if ratios.get(leader) == ratios[key] else key
         same = ["supernet", "cut"] if leader == key else ["cut_ratio"]
-        picked, without = _picked(cuts[key], cuts[leader], same)
-        places += picked
-        instead |= without
-    if instead:
-        reasons = runs_frame([*instead.values()]).set_axis([*instead])
-        runs = pd.concat([runs.drop(reasons.index), reasons])
-    return runs.loc[places]
+        found.append(_picked(cuts[key], cuts[leader], same))
+    return pd.concat(found, ignore_index=True)[[*runs]]
 
 
-def _picked(
-    candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]
-) -> tuple[list[int], dict[int, Row]]:
-    """The candidate of each seed that is the same as the chosen one, by its place in the frame.
+def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """The candidate of each seed that is the same as the chosen one; else the reason alone."""
+    import pandas as pd
 
-    Also, by their places, rows to stand instead of those that have none: they say why.
-    """
     chosen = chooser[chooser["chosen"].fillna(False)]
     if len(chosen):
         picked = candidates[(candidates[same] == chosen.iloc[0][same]).all(axis=1)]
         if sorted(picked["seed"]) != sorted(candidates["seed"].unique()):
             run, n = ", ".join(candidates.iloc[0][METHOD]), len(picked)
             raise UserError(f"The choice means {n} networks of all seeds ({run}). {REDO}")
-        reason = None
     else:
         picked = candidates.drop_duplicates("seed")
-        waits = chooser["chosen"].isna().any()
-        reason = {"missing": NOT_FINISHED} if waits else {"failed": _failure(chooser)}
-    missing = candidates[candidates["missing"].notna()].groupby("seed")["missing"].first()
-    instead = {}
-    for place, row in zip(
-        picked.index, picked[[*RUN, "stage", "missing"]].to_dict("records"), strict=True
-    ):
-        gone = {"missing": missing[row["seed"]]} if row["seed"] in missing else reason
-        if gone:
-            instead[place] = row | {"supernet": None, "cut": None, "failed": None} | gone
-    return [*picked.index], instead
+    missing = picked["seed"].map(candidates.groupby("seed")["missing"].first())
+    waits = chosen.empty and chooser["chosen"].isna().any()
+    missing = missing.fillna(NOT_FINISHED) if waits else missing
+    gone = missing.notna() | chosen.empty
+    if not gone.any():
+        return picked
+    reasons = picked.loc[gone, [*RUN, "stage"]].assign(supernet=None, cut=None, missing=missing)
+    reasons["failed"] = reasons["missing"].isna().map({True: _failure(chooser), False: None})
+    empty = runs_frame(reasons.to_dict("records")).set_axis(reasons.index)
+    return pd.concat([picked[~gone], empty]).sort_index()
 
 
 def _failure(candidates: pd.DataFrame) -> str:
