@@ -24,10 +24,10 @@ from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES, duration
 from iunet.page.decisions import beside_config, read_decisions
-from iunet.page.facts import Facts, collect_facts
-from iunet.page.notice import notice
+from iunet.page.facts import Facts, collect_facts, notice
 from iunet.tables import catalog
 from iunet.tables.claims import CPU_SCALE
+from iunet.tables.document import VALUE
 from iunet.tables.render import view
 from iunet.tables.render.view import Document, table_view
 
@@ -45,11 +45,6 @@ AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and i
     view.MISSING: ("missing", ""),
 }
 VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "not run": "na"}
-LIMITS = [
-    "Runs on a CPU repeat bit by bit for the same number of threads; on a GPU nearly so.",
-    "No run of this page selects anything on test data: ratios, l1, trials and epochs are chosen "
-    "on validation data, or fixed.",
-]
 PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
 
@@ -57,10 +52,9 @@ PDF_BYTES = 500_000  # of all figures together; the page has none of them if the
 class Figure:
     id: str
     title: str
-    caption: str = ""
-    png: str | None = None  # a path; the image is embedded
-    pdf: str | None = None  # a path; embedded as a download
-    missing: str | None = None  # the reason, in place of a png
+    caption: str
+    png: str  # a path; the image is embedded
+    pdf: str  # a path; embedded as a download
 
 
 @dataclass
@@ -76,7 +70,6 @@ class Page:
     figures: list[Figure] = field(default_factory=list)
     decisions: list[dict[str, Any]] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)  # data set → reason
-    limits: list[str] = field(default_factory=list)
 
     def documents(self) -> list[Document]:
         """Every table document of the page."""
@@ -101,14 +94,7 @@ def make_page(
     for document in map(read_json, tables):
         documents.setdefault(catalog.table_group(document["id"]), []).append(document)
     page = Page(
-        facts=collect_facts(
-            run["config_name"],
-            config,
-            project,
-            [*tables, *evaluations],
-            map(read_json, evaluations),
-            run["benchmarks"],
-        ),
+        facts=collect_facts(run, project, [*tables, *evaluations], map(read_json, evaluations)),
         notice=notice(config),
         tables=[document for group in GROUPS for document in documents.get(group, [])],
         claims=next(iter(documents.get(catalog.CLAIMS, [])), None),
@@ -116,7 +102,6 @@ def make_page(
         figures=[captioned(figure, reports, config["experiments"]) for figure in figures],
         decisions=read_decisions(reports / "decisions.yaml"),
         unavailable=run["unavailable"],
-        limits=LIMITS,
     )
     write_text(output, render_page(page, reports / "page"))
 
@@ -155,8 +140,7 @@ def render_page(page: Page, template_dir: Path) -> str:
         for name in ("style.css", "script.js")
     )
     documents = page.documents()
-    pdfs = [Path(figure.pdf) for figure in page.figures if figure.pdf]
-    with_pdfs = sum(pdf.stat().st_size for pdf in pdfs) <= PDF_BYTES
+    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in page.figures) <= PDF_BYTES
     config = page.facts["config"]
     return environment.get_template("template.html").render(
         page=page,
@@ -188,18 +172,13 @@ def render_page(page: Page, template_dir: Path) -> str:
 
 def claims_view(document: Document) -> dict[str, Any]:
     """The lines of the claims' table as texts, and how many have each verdict."""
-    claims = {claim["key"]: claim for claim in document["data"]["claims"]}
     lines = []
-    for row in document["rows"]:
-        texts = {
-            key: next(iter(cell["values"].values()))["text"]
-            for key, cell in document["cells"][row["key"]].items()
-        }
-        claim = claims[row["key"]]
-        line = {"claim": claim["claim"], "table": claim["table"], "texts": texts}
+    for claim in document["data"]["claims"]:
+        cells = document["cells"][claim["key"]].items()
+        line = claim | {"texts": {key: cell["values"][VALUE]["text"] for key, cell in cells}}
         line["scale"] = CPU_SCALE if CPU_SCALE in claim["remarks"] else ""
-        lines.append(line | {"class": VERDICTS[texts["verdict"]]})
-    counts = Counter(line["texts"]["verdict"] for line in lines)
+        lines.append(line | {"class": VERDICTS[claim["verdict"]]})
+    counts = Counter(line["verdict"] for line in lines)
     shown = (column for column in document["columns"] if column["key"] not in ("where", "measure"))
     return {
         "document": document,
@@ -245,11 +224,6 @@ def missing_rows(page: Page) -> list[dict[str, Any]]:
         counts = Counter(view.missing_reason(cell) for _, _, cell in view.cells(document))
         place = {"anchor": table_anchor(document["id"]), "place": document["title"]}
         found += [{"reason": r, "count": n} | place for r, n in counts.items() if r]
-    found += [
-        {"reason": figure.missing, "anchor": figure.id, "place": figure.title, "count": None}
-        for figure in page.figures
-        if figure.missing
-    ]
     return sorted(found, key=lambda row: row["reason"])
 
 
@@ -288,27 +262,28 @@ def packed(content: Any) -> str:
 
 
 def figure_view(figure: Figure, with_pdf: bool) -> dict[str, Any]:
-    view = {"figure": figure, "image": "", "pdf": "", "width": 0, "height": 0}
-    if figure.png:
-        try:
-            with Image.open(figure.png, formats=["PNG"]) as image:
-                view["image"] = data_url("image/webp", lossless_webp(image))
-                # The page keeps its place while it loads.
-                view["width"], view["height"] = image.size
-        except (OSError, SyntaxError) as error:
-            raise UserError(
-                f"The figure '{figure.id}' names {figure.png}, which is no PNG image."
-            ) from error
-    if figure.pdf and with_pdf:
-        view["pdf"] = data_url("application/pdf", Path(figure.pdf).read_bytes())
-    return view
+    image, (width, height) = lossless_webp(figure.png)
+    pdf = data_url("application/pdf", Path(figure.pdf).read_bytes()) if with_pdf else ""
+    # With its size, the page keeps its place while it loads.
+    return vars(figure) | {
+        "image": data_url("image/webp", image),
+        "width": width,
+        "height": height,
+        "pdf": pdf,
+    }
 
 
-def lossless_webp(image: Image.Image) -> bytes:
-    """The same pixels in about a third of the bytes of matplotlib's PNG."""
+def lossless_webp(png: str | Path) -> tuple[bytes, tuple[int, int]]:
+    """The same pixels in about a third of the bytes of matplotlib's PNG; width and height."""
     stream = io.BytesIO()
-    image.save(stream, "WEBP", lossless=True)
-    return stream.getvalue()
+    try:
+        with Image.open(png, formats=["PNG"]) as image:
+            image.save(stream, "WEBP", lossless=True)
+            return stream.getvalue(), image.size
+    except (OSError, SyntaxError) as error:
+        raise UserError(
+            f"{png} is no PNG image. Delete it and run the same command again."
+        ) from error
 
 
 def data_url(kind: str, content: bytes) -> str:

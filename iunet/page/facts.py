@@ -1,4 +1,4 @@
-"""Facts of a run from the outside world: git, the newest artifact, Snakemake's benchmark files."""
+"""Facts of a run: its code, machine, newest artifact and times, and what its config scales down."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from iunet.labels import dataset_label
 from iunet.machine.job_times import job_times
+from iunet.runs.scale import config_value, scaled_down
+from iunet.runs.settings import Config
 
 Facts = dict[str, Any]
+LEARNING_RATE = ("train.supernet.optimiser.lr", 0.001)  # of supernets, in the paper
 MACHINE = ("device", "device_type", "cpu", "threads", "platform")
 
 
 def collect_facts(
-    config_name: str,
-    config: dict[str, Any],
-    project: str | Path,
-    artifacts: Iterable[str | Path],
+    run: dict[str, Any],
+    project: Path,
+    artifacts: Iterable[str],
     evaluations: Iterable[dict[str, Any]],
-    benchmarks: str | Path,
 ) -> Facts:
     """What was run, where, and with which code.
 
@@ -31,15 +33,15 @@ def collect_facts(
     commit, dirty = git_state(project)
     machine, versions = environments(evaluations)
     return {
-        "config_name": config_name,  # e.g. config/demo.yaml
-        "config": config,
-        "budgets": budgets(config),
+        "config_name": run["config_name"],  # e.g. config/demo.yaml
+        "config": run["config"],
+        "budgets": budgets(run["config"]),
         "machine": machine,
         "versions": versions,
         "commit": commit,
         "dirty": dirty,
         "newest_artifact": newest(artifacts),
-        "jobs": job_times(benchmarks),  # by rule: jobs and seconds
+        "jobs": job_times(run["benchmarks"]),  # by rule: jobs and seconds
     }
 
 
@@ -96,3 +98,19 @@ def budgets(config: dict[str, Any]) -> dict[str, str]:
         for method, budget in config.get("tuning", {}).items()
         if isinstance(budget, dict) and "trials" in budget
     }
+
+
+def notice(config: Config) -> str | None:
+    """What the page of a small config says on top: which data stand in, what is scaled down."""
+    if not config["stand_ins"]:
+        return None
+    pairs = [f"{ours} for {dataset_label(name)}" for name, ours in config["stand_ins"].items()]
+    small = dict.fromkeys(text for texts in scaled_down(config).values() for text in texts)
+    key, papers = LEARNING_RATE
+    if (rate := config_value(config, key)) != papers:
+        small[f"learning rate of supernets {rate} ({papers})"] = None
+    return (
+        f"The paper's benchmark, scaled down. Data sets that stand in: {', '.join(pairs)}. In "
+        f"brackets the paper's: {'; '.join(small)}. The numbers compare the methods on these data "
+        "and networks, and say little about the paper's."
+    )

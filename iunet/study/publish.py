@@ -10,8 +10,6 @@ import re
 import shutil
 from pathlib import Path
 
-from PIL import Image
-
 from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.machine.job_times import job_times
@@ -37,8 +35,7 @@ def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -
         if path.suffix in (".csv", ".json"):
             shutil.copyfile(path, folder / "tables" / path.name)
     for path in sorted((results / "figures").glob("*.png")):
-        with Image.open(path) as image:
-            (folder / "figures" / f"{path.stem}.webp").write_bytes(lossless_webp(image))
+        (folder / "figures" / f"{path.stem}.webp").write_bytes(lossless_webp(path)[0])
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")

@@ -37,11 +37,9 @@ def hostile_page(folder: Path) -> Page:
     page.facts["config"]["stand_ins"] = {name: name for name in HOSTILE}
     page.facts |= {"config_name": SCRIPT, "machine": {IMAGE: SCRIPT}, "versions": {SCRIPT: IMAGE}}
     page.unavailable = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
-    page.limits = HOSTILE
     page.notice = page.title = CLOSING
     page.figures[0].title, page.figures[0].caption = IMAGE, CLOSING
     page.figures[1].title, page.figures[1].caption = SCRIPT, ATTRIBUTE
-    page.figures[1].missing = IMAGE
     return page
 
 

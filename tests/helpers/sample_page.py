@@ -425,13 +425,9 @@ def sample_page(folder: Path) -> Page:
                 "figure3",
                 "Figure 3: weight magnitudes over training",
                 "Histograms of |θ| per epoch.",
-                missing="not finished",
+                **draw(folder, "figure3"),
             ),
         ],
         decisions=read_decisions(ROOT / "reports" / "decisions.yaml"),
         unavailable=dict(ABSENT),
-        limits=[
-            "Trained on a CPU: 16 bit is never used.",
-            "TabNet's refit has no early stopping.",
-        ],
     )

@@ -14,7 +14,7 @@ import yaml
 from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
 from iunet.figures.catalog import figure_request
-from iunet.figures.make import make_figure
+from iunet.figures.make import draw_reason, make_figure, write_figure
 from iunet.page.build import make_page
 from iunet.results.request import files
 from iunet.runs.entries import Benchmark
@@ -92,7 +92,9 @@ def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path, name)
     write_json(tmp_path / "own.json", table)
     config = CONFIG | {"experiments": {name: {"datasets": [], "methods": []}}}
     run = {"config": config, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
-    figure = {"id": name, "title": f"Experiment {name}: scores", "missing": "not finished"}
+    output = {form: str(tmp_path / f"{name}.{form}") for form in ("png", "pdf", "csv")}
+    write_figure(draw_reason("not finished"), [], output)
+    figure = {"id": name, "title": name, "png": output["png"], "pdf": output["pdf"]}
     page = tmp_path / "page.html"
     make_page([str(tmp_path / "own.json")], [figure], [], run, ROOT, str(page))
     ids = re.findall(r'\sid="([^"]+)"', page.read_text())

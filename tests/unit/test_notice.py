@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from configs import merged
 
-from iunet.page.notice import LEARNING_RATE, notice
+from iunet.page.facts import LEARNING_RATE, notice
 from iunet.runs.scale import PAPER_SCALE, config_value, scaled_down
 
 

@@ -20,6 +20,7 @@ from iunet.page.build import (
     Figure,
     Page,
     compared_tables,
+    lossless_webp,
     render_page,
 )
 from iunet.page.decisions import ABSENT, beside_config, lookup, read_decisions
@@ -132,7 +133,7 @@ def test_hostile_text_stays_text():
     attack = '</script><script>alert("x")</script><img src=x onerror=alert(1)>&\u2028'
     table = small_table("table1", {attack: {"iunet": cell(1.0)}}, notes=[attack], caption=attack)
     table["cells"][attack]["iunet"]["notes"] = [attack]
-    page = rendered(minimal(title=attack, tables=[table], limits=[attack]))
+    page = rendered(minimal(title=attack, tables=[table], notice=attack))
     assert page.count("<script") == page.count("</script>") == 2
     assert "<img src=x" not in page
     assert page_data(page)["table1"]["cells"][attack]["iunet"]["notes"] == [attack]
@@ -178,7 +179,7 @@ def test_figures_keep_every_pixel_and_large_pdfs_stay_outside(tmp_path):
     Image.fromarray(pixels).save(tmp_path / "figure2.png")
     (tmp_path / "figure2.pdf").write_bytes(b"%PDF" + bytes(PDF_BYTES // 2))
     names = {kind: str(tmp_path / f"figure2.{kind}") for kind in ("png", "pdf")}
-    first, second = (Figure(name, name.title(), **names) for name in ("figure2", "figure3"))
+    first, second = (Figure(name, name.title(), "", **names) for name in ("figure2", "figure3"))
     page = rendered(minimal(figures=[first]))
     (embedded,) = re.findall(r"data:image/webp;base64,([^\"]+)", page)
     shown = Image.open(io.BytesIO(base64.b64decode(embedded)))
@@ -192,8 +193,8 @@ def test_a_damaged_picture_is_refused_by_name(tmp_path):
     path = tmp_path / "cut.png"
     Image.new("RGB", (300, 200), "white").save(path)
     path.write_bytes(path.read_bytes()[:-80])
-    with pytest.raises(UserError, match=r"'figure2' names .*cut\.png, which is no PNG"):
-        rendered(minimal(figures=[Figure("figure2", "Figure 2", png=str(path))]))
+    with pytest.raises(UserError, match=r"cut\.png is no PNG"):
+        lossless_webp(path)
 
 
 # ---------------------------------------------------------------- decisions, facts, numbers
@@ -214,9 +215,6 @@ def test_a_changed_decision_shows_both_values(tmp_path):
     page = minimal(decisions=read_decisions(path))
     page.facts["config"]["train"] = {"epochs": 5}
     assert '<code class="live">5</code> <span class="chip no">decided: 100</span>' in rendered(page)
-    path.write_text(yaml.safe_dump([{"topic": "Epochs"}]))
-    with pytest.raises(UserError, match=r"Decision 1 in .* lacks the key 'decision'"):
-        read_decisions(path)
 
 
 def test_lookup_of_names_with_dots():
