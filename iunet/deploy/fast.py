@@ -139,12 +139,12 @@ class NumbaLayers:
                 sums += units.biases[m][:, None]
             else:
                 sums = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
-                self.kernels.fill(sums, units.biases[m])
+                sums[:] = units.biases[m][:, None]
                 for tile in units.tiles:
                     weights = (tile.starts, tile.columns, tile.values[m])
                     self.kernels.add_tile(h, tile.first, *weights, sums)
             if i < len(self.by_units) - 1:
-                self.kernels.relu(sums)
+                np.maximum(sums, 0, out=sums)
             h = sums
         return h
 

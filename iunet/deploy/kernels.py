@@ -72,22 +72,6 @@ def add_tile(x, first, starts, columns, values, out):
                 _wide_sums(here, columns, values, begin, end, sums, unit)
 
 
-@njit(cache=True, nogil=True)
-def fill(out, biases):
-    """Every row of every block begins with the biases."""
-    for block in range(len(out)):
-        for unit in range(len(biases)):
-            for row in range(out.shape[2]):
-                out[block, unit, row] = biases[unit]
-
-
-@njit(cache=True, nogil=True)
-def relu(out):
-    flat = out.reshape(-1)
-    for i in range(len(flat)):
-        flat[i] = max(flat[i], np.float32(0))
-
-
 @intrinsic
 def _narrow_sums(typing_context, x, columns, values, begin, end, out, unit):
     """out[unit] += Σ values[k] · x[columns[k]] for k in [begin, end), on a narrow block."""
@@ -102,54 +86,35 @@ def _wide_sums(typing_context, x, columns, values, begin, end, out, unit):
 
 def _sums_in_vectors(n_vectors, *kinds):
     """A numba intrinsic: its signature, and the function that writes its instructions."""
+    vector, int64 = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64)
 
     def write(context, builder, signature, arguments):
         x, columns, values, out = (
             context.make_array(kinds[i])(context, builder, arguments[i]).data for i in (0, 1, 2, 5)
         )
         begin, end, unit = (arguments[i] for i in (3, 4, 6))
-        _write_loop(n_vectors, builder, x, columns, values, begin, end, out, unit)
+        fma = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{LANES}f32"
+        )
+
+        def vector_at(array, row, part):  # of an array [n, rows of a block]
+            offset = builder.mul(row, row.type(n_vectors * LANES))
+            offset = builder.add(offset, row.type(part * LANES))
+            return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
+
+        places = [vector_at(out, unit, part) for part in range(n_vectors)]
+        sums = [cgutils.alloca_once_value(builder, builder.load(p, align=4)) for p in places]
+        with cgutils.for_range_slice(builder, begin, end, int64(1), int64) as (k, _):
+            column = builder.zext(builder.load(builder.gep(columns, [k])), int64)
+            weight = _broadcast(builder, builder.load(builder.gep(values, [k])), vector)
+            for part, total in enumerate(sums):  # LLVM keeps them in registers
+                activations = builder.load(vector_at(x, column, part), align=4)
+                builder.store(builder.call(fma, [weight, activations, builder.load(total)]), total)
+        for place, total in zip(places, sums, strict=True):
+            builder.store(builder.load(total), place, align=4)
         return context.get_dummy_value()
 
     return types.void(*kinds), write
-
-
-def _write_loop(n_vectors, builder, x, columns, values, begin, end, out, unit) -> None:
-    """LLVM's instructions: a loop over k that carries the vectors of sums."""
-    vector, int64 = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64)
-    fma = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{LANES}f32"
-    )
-
-    def vector_at(array, row, part):  # of an array [n, rows of a block]
-        offset = builder.mul(row, row.type(n_vectors * LANES))
-        offset = builder.add(offset, row.type(part * LANES))
-        return builder.bitcast(builder.gep(array, [offset]), vector.as_pointer())
-
-    before = builder.block
-    sums_before = [builder.load(vector_at(out, unit, part), align=4) for part in range(n_vectors)]
-    loop, body, after = (builder.append_basic_block(name) for name in ("loop", "body", "after"))
-    builder.branch(loop)
-
-    builder.position_at_end(loop)
-    k = builder.phi(int64)
-    sums = [builder.phi(vector) for _ in range(n_vectors)]
-    for carried, start in [(k, begin), *zip(sums, sums_before, strict=True)]:
-        carried.add_incoming(start, before)
-    builder.cbranch(builder.icmp_signed("<", k, end), body, after)
-
-    builder.position_at_end(body)
-    column = builder.zext(builder.load(builder.gep(columns, [k])), int64)
-    weight = _broadcast(builder, builder.load(builder.gep(values, [k])), vector)
-    k.add_incoming(builder.add(k, int64(1)), builder.block)
-    for part, carried in enumerate(sums):
-        activations = builder.load(vector_at(x, column, part), align=4)
-        carried.add_incoming(builder.call(fma, [weight, activations, carried]), builder.block)
-    builder.branch(loop)
-
-    builder.position_at_end(after)
-    for part, total in enumerate(sums):
-        builder.store(total, vector_at(out, unit, part), align=4)
 
 
 def _broadcast(builder, scalar, vector):
