@@ -57,10 +57,6 @@ def _gpus_of_wsl() -> int:
     return len(re.findall(r"^GPU \d+:", answer.stdout, re.MULTILINE))
 
 
-def visible_gpus() -> int:
-    return len(gpu_ids())
-
-
 # ---- whether they can be used
 
 # What torch can do is known when it is used, and `device: auto` must know before: a process of its
@@ -94,10 +90,10 @@ def _probe() -> str:
 def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
     """Why `auto` leaves a GPU of this machine alone; None if it does not."""
     asks = "auto" in (config["device"], *config["devices"].values())
-    if not asks or not visible_gpus() or not (reason := why_torch_cannot()):
+    if not asks or not gpu_ids() or not (reason := why_torch_cannot()):
         return None
     return (
-        f"This machine has {visible_gpus()} NVIDIA GPU(s), but torch cannot use them ({reason}), "
+        f"This machine has {len(gpu_ids())} NVIDIA GPU(s), but torch cannot use them ({reason}), "
         "so 'device: auto' trains on the CPU. docs/cluster.md says how to install another build "
         "of torch; 'device: cpu' takes this warning away."
     )
@@ -128,7 +124,7 @@ def check_xgboost_gpu() -> None:
 def resolve_device(wanted: str) -> str:
     """`auto` becomes cuda where there is a GPU that torch can use, else cpu; cpu and cuda stay."""
     if wanted == "auto":
-        return "cuda" if visible_gpus() and not why_torch_cannot() else "cpu"
+        return "cuda" if gpu_ids() and not why_torch_cannot() else "cpu"
     if wanted not in DEVICES:
         raise UserError(f"The config key 'device' is '{wanted}', not one of {', '.join(DEVICES)}.")
     return wanted
@@ -142,7 +138,7 @@ def device_of(config: dict[str, Any], name: str) -> str:
 def device_of_job(config: dict[str, Any], name: str) -> str:
     """The same, in the job itself: cuda without a GPU is an error."""
     device = device_of(config, name)
-    if device == "cuda" and not visible_gpus():
+    if device == "cuda" and not gpu_ids():
         key = f"devices.{name}" if name in config["devices"] else "device"
         raise UserError(
             f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "

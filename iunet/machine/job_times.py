@@ -18,7 +18,9 @@ def job_times(folder: str | Path) -> dict[str, dict[str, float]]:
     rules: dict[str, dict[str, float]] = {}
     for path in sorted(Path(folder).rglob("*.tsv")):
         first = path.relative_to(folder).parts[0]
-        name = rule_name(path.stem) if first == "runs" else FOLDERS.get(first, first)
+        name = FOLDERS.get(first, first)
+        if first == "runs":  # `choose` of `choose-iunet`, `tune` of `worker0`
+            name = re.sub(r"^worker\d+$", "tune", path.stem).split("-")[0]
         rule = rules.setdefault(name, {"jobs": 0, "seconds": 0.0})
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
@@ -27,12 +29,7 @@ def job_times(folder: str | Path) -> dict[str, dict[str, float]]:
     return dict(sorted(rules.items()))
 
 
-def rule_name(stem: str) -> str:
-    """`choose` of `choose-iunet`, `tune` of `worker0`."""
-    return re.sub(r"^worker\d+$", "tune", stem).split("-")[0]
-
-
-def main() -> None:
+if __name__ == "__main__":
     times = job_times(Path(sys.argv[1]) / "benchmarks")
     print(f"{'rule':20}{'jobs':>6}{'seconds':>10}{'each':>8}")
     for rule, entry in sorted(times.items(), key=lambda item: -item[1]["seconds"]):
@@ -40,7 +37,3 @@ def main() -> None:
         print(f"{rule:20}{jobs:6}{seconds:10.1f}{seconds / jobs:8.1f}")
     jobs, seconds = (sum(entry[key] for entry in times.values()) for key in ("jobs", "seconds"))
     print(f"{'total':20}{jobs:6}{seconds:10.1f}   (seconds of all jobs, one after the other)")
-
-
-if __name__ == "__main__":
-    main()
