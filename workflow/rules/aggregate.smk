@@ -26,7 +26,6 @@ rule table:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("table"),
         **job_params("table"),
     message:
         "{wildcards.table}"
@@ -55,7 +54,6 @@ rule figure:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("figure"),
         **job_params("figure"),
     message:
         "{wildcards.figure}"
@@ -76,7 +74,6 @@ rule rows:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("rows"),
         **job_params("rows"),
     message:
         "Every run as a row: {output}"
@@ -105,7 +102,6 @@ rule page:
     conda:
         "../../envs/report.yaml"
     params:
-        *code("page"),
         **job_params("page"),
         config_name=config_name(),
         benchmarks=f"{config['results']}/benchmarks",

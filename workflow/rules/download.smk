@@ -19,7 +19,6 @@ rule download_table:
     resources:
         **job_resources("download_table"),
     params:
-        *code("download_table"),
         **job_params("download_table"),
         declared_at=lambda wildcards, input: BENCH.registry[wildcards.dataset].declared_at,
     message:
@@ -46,7 +45,6 @@ rule download_images:
     resources:
         **job_resources("download_images"),
     params:
-        *code("download_images"),
         **job_params("download_images"),
         declared_at=lambda wildcards, input: BENCH.registry[wildcards.dataset].declared_at,
     message:

@@ -24,7 +24,6 @@ rule evaluate:
     resources:
         **job_resources("evaluate"),
     params:
-        *code("evaluate"),
         **job_params("evaluate"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
@@ -54,7 +53,6 @@ rule evaluate_supernet:
     resources:
         **job_resources("evaluate_supernet"),
     params:
-        *code("evaluate_supernet"),
         **job_params("evaluate_supernet"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, unpruned"
@@ -82,7 +80,6 @@ rule evaluate_dense:
     resources:
         **job_resources("evaluate_dense"),
     params:
-        *code("evaluate_dense"),
         **job_params("evaluate_dense"),
     message:
         "Evaluating {wildcards.dataset} {wildcards.network} without pruning, seed {wildcards.seed}"
@@ -111,7 +108,6 @@ rule evaluate_tuned:
     resources:
         **job_resources("evaluate_tuned"),
     params:
-        *code("evaluate_tuned"),
         **job_params("evaluate_tuned"),
     message:
         "Evaluating {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
@@ -133,7 +129,6 @@ rule choose:
     conda:
         "../../envs/train.yaml"
     params:
-        *code("choose"),
         **job_params("choose"),
     message:
         "Choosing among the candidates of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"
@@ -157,7 +152,6 @@ rule latency:
     resources:
         **job_resources("latency"),
     params:
-        *code("latency"),
         **job_params("latency"),
     message:
         "Latency of {wildcards.method} on {wildcards.dataset}, {wildcards.network}"

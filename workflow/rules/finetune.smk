@@ -25,7 +25,6 @@ rule finetune:
     resources:
         **job_resources("finetune"),
     params:
-        *code("finetune"),
         **job_params("finetune"),
     message:
         "Fine-tuning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, {wildcards.cut}{wildcards.options}"
@@ -53,7 +52,6 @@ rule train_dense:
     resources:
         **job_resources("train_dense"),
     params:
-        *code("train_dense"),
         **job_params("train_dense"),
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
@@ -81,7 +79,6 @@ rule decoder:
     resources:
         **job_resources("decoder"),
     params:
-        *code("decoder"),
         **job_params("decoder"),
     message:
         "Decoder of {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}"

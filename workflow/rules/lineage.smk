@@ -30,28 +30,28 @@ def job_of(rule, wildcards):
         return LINEAGE.job(rule, **dict(wildcards.items()))
 
 
-def code(rule):
-    """Parameters of a rule: the versions of its script and of the modules that it imports."""
-    own = LINEAGE.code_of_script(rule)
-    if LINEAGE.stages[rule].module is None:
-        return own
-    return [*own, lambda wildcards: ", ".join(job_of(rule, wildcards).code[len(own) :])]
-
-
 def job_params(rule):
-    """Parameters of a rule: its settings, what stands before it, and who it and its inputs are.
+    """Parameters of a rule: versions of code, settings, what stands before it, and who it is.
 
-    Snakemake compares all but the last, which depends on input files.
+    Snakemake compares all but `made_by`, which depends on input files. Each module of the rule's script
+    is a parameter by itself, so that the reason of a rerun names it.
     """
 
     def parameter(name):
         return lambda wildcards: job_of(rule, wildcards).parameters[name]
 
-    stage = LINEAGE.stages[rule]
-    return {name: parameter(name) for name in (*stage.settings, *stage.of_code)} | {
-        "upstream": lambda wildcards: job_of(rule, wildcards).upstream,
-        "made_by": lambda wildcards, input: {
-            "own": job_of(rule, wildcards).identity,
-            "inputs": LINEAGE.identities(map(str, input)),
-        },
-    }
+    stage, script = LINEAGE.stages[rule], LINEAGE.code_of_script(rule)
+    params = {line.split()[0]: line for line in script}
+    if stage.module is not None:  # which the script imports by a name of the job's
+        params["module"] = lambda wildcards: ", ".join(job_of(rule, wildcards).code[len(script) :])
+    return (
+        params
+        | {name: parameter(name) for name in (*stage.settings, *stage.of_code)}
+        | {
+            "upstream": lambda wildcards: job_of(rule, wildcards).upstream,
+            "made_by": lambda wildcards, input: {
+                "own": job_of(rule, wildcards).identity,
+                "inputs": LINEAGE.identities(map(str, input)),
+            },
+        }
+    )

@@ -20,7 +20,6 @@ rule prune:
     resources:
         **job_resources("prune"),
     params:
-        *code("prune"),
         **job_params("prune"),
     message:
         "Pruning {wildcards.dataset} {wildcards.network} {wildcards.supernet}, seed {wildcards.seed}, to {wildcards.cut}"

@@ -23,7 +23,6 @@ rule split_table:
     resources:
         **job_resources("split_table"),
     params:
-        *code("split_table"),
         **job_params("split_table"),
     message:
         "Splitting the table {wildcards.dataset}"
@@ -50,7 +49,6 @@ rule split_images:
     resources:
         **job_resources("split_images"),
     params:
-        *code("split_images"),
         **job_params("split_images"),
     message:
         "Splitting the images {wildcards.dataset}"

@@ -18,7 +18,6 @@ rule initialise:
     resources:
         **job_resources("initialise"),
     params:
-        *code("initialise"),
         **job_params("initialise"),
     message:
         "Initial weights of {wildcards.network} for {wildcards.dataset}, seed {wildcards.seed}"
@@ -46,7 +45,6 @@ rule supernet:
     resources:
         **job_resources("supernet"),
     params:
-        *code("supernet"),
         **job_params("supernet"),
     message:
         "Supernet {wildcards.supernet} of {wildcards.network} on {wildcards.dataset}, seed {wildcards.seed}"

@@ -19,7 +19,6 @@ rule tune:
     resources:
         **job_resources("tune"),
     params:
-        *code("tune"),
         **job_params("tune"),
     message:
         "Tuning {wildcards.learner} on {wildcards.dataset}"
@@ -46,7 +45,6 @@ rule study:
     conda:
         "../../envs/tune.yaml"
     params:
-        *code("study"),
         **job_params("study"),
     message:
         "The trials of {wildcards.learner} on {wildcards.dataset}"
@@ -74,7 +72,6 @@ rule refit:
     resources:
         **job_resources("refit"),
     params:
-        *code("refit"),
         **job_params("refit"),
     message:
         "Fitting the tuned {wildcards.learner} on {wildcards.dataset}, seed {wildcards.seed}"
