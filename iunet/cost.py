@@ -24,7 +24,7 @@ from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Job
 from iunet.runs.overlays import merged_config
-from iunet.shown import Shown, benchmark, whole_lineage
+from iunet.shown import Shown, benchmark
 
 COLUMNS = {  # of a sum of jobs: how each is made and shown
     "jobs": ("sum", "{:,.0f}".format),
@@ -42,7 +42,7 @@ class Estimate:
     def __init__(self, bench: Benchmark, remaining: bool = False):
         self.bench, self.remaining = bench, remaining
         self.shown = Shown(bench)
-        self.lineage = whole_lineage(self.shown)
+        self.lineage = self.shown.lineage
         self.costs = Costs(bench)
 
     def jobs(self, last: Iterable[Job]) -> list[Job]:

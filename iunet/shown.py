@@ -56,23 +56,28 @@ class Shown:
     def rows_files(self) -> list[str]:
         return files(self.bench, every_run(self.bench))
 
-    def results(self, stem: str) -> list[str]:
-        """Of every run: its evaluations, or the choices, also of methods that no table shows."""
-        bench = self.bench
-        found = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
-        return [path for path in found if bench.exists(path) and Path(path).name.startswith(stem)]
-
+    @cached_property
     def page_files(self) -> dict[str, list[str]]:
-        """The documents of the page's tables and figures, and the results of every run."""
-        path = self.bench.path
+        """The documents of the page's tables and figures, and the results of every run.
+
+        Also those of methods that no table shows.
+        """
+        bench = self.bench
+        named = dict.fromkeys(path for cell in bench.cells for path in bench.results_of(cell))
+        results = [path for path in named if bench.exists(path)]
         return {
-            "tables": [path(paths.TABLE_DOCUMENT, table=name) for name in self.page_tables],
-            "figures": [path(paths.FIGURE_REPORT, figure=name) for name in self.page_figures],
-            "evaluations": self.results("evaluation"),
-            "choices": self.results("choice"),
+            "tables": [bench.path(paths.TABLE_DOCUMENT, table=name) for name in self.page_tables],
+            "figures": [bench.path(paths.FIGURE_REPORT, figure=name) for name in self.page_figures],
+            "evaluations": [path for path in results if path.endswith("/evaluation.json")],
+            "choices": [path for path in results if not path.endswith("/evaluation.json")],
         }
 
-    def stages(self) -> dict[str, Stage]:
+    @cached_property
+    def lineage(self) -> Lineage:
+        """The lineage of every job of the workflow."""
+        return Lineage(self.bench, SCRIPTS, STAGES | self._stages())
+
+    def _stages(self) -> dict[str, Stage]:
         """What the rules of the aggregate stage stand on."""
         return {
             "table": Stage(
@@ -98,11 +103,6 @@ class Shown:
                     "figures": lambda bench, point: self.page_figures,
                     "unavailable": lambda bench, point: bench.unavailable_and_used(),
                 },
-                (lambda bench, point: self.page_files(),),
+                (lambda bench, point: self.page_files,),
             ),
         }
-
-
-def whole_lineage(shown: Shown) -> Lineage:
-    """The lineage of every job of the workflow."""
-    return Lineage(shown.bench, SCRIPTS, STAGES | shown.stages())

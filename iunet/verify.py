@@ -77,9 +77,9 @@ def _same_settings(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
 def verify(folder: str, overlays: list[str], changes: list[str]) -> list[str]:
     """Every file of a folder that a config would not make, with the reason."""
     from iunet.runs.overlays import merged_config
-    from iunet.shown import Shown, benchmark, whole_lineage
+    from iunet.shown import Shown, benchmark
 
     if not Path(folder).is_dir():
         raise UserError(f"There is no folder {folder}.")
-    shown = Shown(benchmark(merged_config(overlays, changes)))
-    return list(foreign_files(whole_lineage(shown), folder))
+    lineage = Shown(benchmark(merged_config(overlays, changes))).lineage
+    return list(foreign_files(lineage, folder))

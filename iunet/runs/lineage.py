@@ -24,9 +24,9 @@ from typing import Any
 from iunet.provenance import Identity, digest, identity
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.runs.inputs import Files
 from iunet.runs.versions import code_lines, script_code
 
+Files = dict[str, str | list[str]]  # by the name of the input
 Reads = str | Callable[[Benchmark, Point], Files]  # the form of a path, or what gives the files
 
 

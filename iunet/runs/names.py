@@ -17,6 +17,7 @@ names it; and each point has one name, so nothing is trained twice.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -66,11 +67,8 @@ def parse_value(text: str) -> float | int | bool:
 def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
     """`-key` and value for every option that differs from its default, in the order of keys."""
     different = sorted(key for key in options if options[key] != defaults[key])
-    return "".join(f"-{_option_text(key, options[key])}" for key in different)
-
-
-def _option_text(key: str, value: Any) -> str:
-    return value if key in WORDS else f"{key}{value_text(value)}"
+    texts = (options[key] if key in WORDS else key + value_text(options[key]) for key in different)
+    return "".join(f"-{text}" for text in texts)
 
 
 def parse_changes(text: str) -> dict[str, Any]:
@@ -127,6 +125,7 @@ class SupernetName:
     PATTERN = _without_groups(PARTS)
 
     @classmethod
+    @functools.cache
     def parse(cls, text: str) -> SupernetName:
         found = re.fullmatch(cls.PARTS, text)
         if found is None or bool(found["l1"]) != (found["objective"] == LASSO):
@@ -170,6 +169,7 @@ class CutName:
     PATTERN = f"{_without_groups(PARTS)}|{SURVIVORS}"  # without the options
 
     @classmethod
+    @functools.cache
     def parse(cls, text: str) -> CutName:
         if text == SURVIVORS or text.startswith(f"{SURVIVORS}-"):
             return cls(None, options=text.removeprefix(SURVIVORS))

@@ -12,7 +12,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset
 from iunet.errors import UserError
 from iunet.machine.resources import Epochs
-from iunet.method.catalog import LASSO, objective_entry
+from iunet.method.catalog import LASSO, Objective, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs.names import (
     INITIAL,
@@ -139,18 +139,23 @@ def supernet_settings(config: Config, point: Any) -> dict[str, Any]:
     return settings
 
 
+def objective_of(supernet: str) -> Objective:
+    """The objective's entry in its catalog, from the name of a supernet."""
+    return objective_entry(SupernetName.parse(supernet).objective)
+
+
 def trains_decoder(supernet: str) -> bool:
     """Whether a supernet's objective trains its decoder, or leaves it as it was drawn."""
-    return objective_entry(SupernetName.parse(supernet).objective).trains_decoder
+    return objective_of(supernet).trains_decoder
 
 
 def supernet_augment(config: Config, point: Any) -> dict[str, Any] | None:
     """The transforms of a supernet's training; None if its objective sees none."""
-    name = SupernetName.parse(point.supernet)
-    if objective_entry(name.objective).views < 2:
+    if objective_of(point.supernet).views < 2:
         return None
     kind = network_kind(point.network)
-    chosen = parse_variant(name.variant, augment_defaults(config, kind))
+    variant = SupernetName.parse(point.supernet).variant
+    chosen = parse_variant(variant, augment_defaults(config, kind))
     if kind == "tabular":
         return chosen
     transforms = config["augment"]["vision"]

@@ -1,5 +1,7 @@
 """The stages of a run, in the order of the data: settings, inputs and modules of every rule.
 
+Inputs are here where they depend on more than the form of a path. Rules take them as they are, and
+the lineage finds by them the jobs that a job stands on.
 Standard library only: this is read at every start of Snakemake.
 """
 
@@ -14,17 +16,126 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import check_own_file, mirror_index
 from iunet.data.sources import effective_source
 from iunet.errors import UserError
-from iunet.method.catalog import SCORES, module_of, objective_entry
+from iunet.method.catalog import SCORES, module_of
 from iunet.networks.catalog import network_entry
 from iunet.provenance import digest
-from iunet.runs import inputs, paths, settings
+from iunet.runs import paths, settings
 from iunet.runs.entries import Benchmark
-from iunet.runs.lineage import Lineage, Point, Stage
-from iunet.runs.names import CutName, SupernetName, base_network
+from iunet.runs.lineage import Files, Lineage, Point, Stage
+from iunet.runs.names import CutName, DenseName, SupernetName, base_network
 from iunet.runs.versions import code_lines
 from iunet.training.schedule import schedule_entry
 
 LARGE_FILE = 50_000_000  # bytes; the content of a larger file is known by its size and time
+
+
+# ---- inputs: files of a job by the name of the input
+
+
+def own_file(bench: Benchmark, point: Point) -> Files:
+    """The user's file that a data set is made from."""
+    dataset = bench.registry[point.dataset]
+    if dataset.source != "file":
+        return {}
+    check_own_file(dataset)
+    return {"own": dataset.location}
+
+
+def initial_weights(bench: Benchmark, point: Point) -> Files:
+    """The initial weights of a supernet or dense network; its name says which."""
+    supernet = getattr(point, "supernet", None)
+    name = SupernetName.parse(supernet) if supernet else DenseName.parse(point.dense)
+    place = {"dataset": point.dataset, "network": point.network, "seed": point.seed}
+    return {
+        "initial": bench.path(paths.INITIAL_WEIGHTS, **place, initial=name.initial),
+        "description": bench.path(paths.INITIAL_REPORT, **place, initial=name.initial),
+    }
+
+
+def supernet_of_mask(bench: Benchmark, point: Point) -> Files:
+    """The supernet that a mask comes from: of this seed, or of the next."""
+    place = vars(point) | {"seed": settings.seed_of_mask(bench.config, point)}
+    return {
+        "supernet": bench.path(paths.SUPERNET_WEIGHTS, **place),
+        "supernet_report": bench.path(paths.SUPERNET_REPORT, **place),
+    }
+
+
+def trained_supernet(bench: Benchmark, point: Point) -> Files:
+    """The trained supernet, where a fine-tuning starts from it."""
+    trained = settings.starts_trained(bench.config, point)
+    return {"supernet": bench.path(paths.SUPERNET_WEIGHTS, **vars(point))} if trained else {}
+
+
+def trained_decoder(bench: Benchmark, point: Point) -> Files:
+    """The decoder that is trained after a supernet whose objective trains none."""
+    if settings.trains_decoder(point.supernet):
+        return {}
+    return {"decoder": bench.path(paths.SUPERNET_DECODER, **vars(point))}
+
+
+def study_workers(bench: Benchmark, point: Point) -> Files:
+    """The shares of a study; a finished study keeps as many as it had."""
+    workers = bench.config["tuning"]["workers"]
+    finished = Path(bench.path(paths.STUDY_REPORT, **vars(point)))
+    if finished.exists():
+        workers = len([*finished.parent.glob("worker*.json")]) or workers
+    template = paths.STUDY_WORKER
+    return {"workers": [bench.path(template, **vars(point), worker=w) for w in range(workers)]}
+
+
+def first_worker(bench: Benchmark, point: Point) -> Files:
+    """It stands for all workers of a study in its lineage: their number changes no trial."""
+    return {"worker": bench.path(paths.STUDY_WORKER, **vars(point), worker=0)}
+
+
+def study_of_seed(bench: Benchmark, point: Point) -> Files:
+    """The study of a tuned learner: one for all seeds, or one for each."""
+    if bench.registry[point.dataset].kind != "tabular":
+        raise UserError(f"{point.learner} is for tables, but '{point.dataset}' is none.")
+    study = settings.study_folder(bench.config, point.seed)
+    return {"study": bench.path(paths.STUDY_REPORT, **vars(point), study=study)}
+
+
+def candidates(bench: Benchmark, point: Point, template: str, seeds: list[int]) -> list[str]:
+    """A file of each of a method's candidates, seeds within candidates."""
+    place = {"dataset": point.dataset, "network": point.network}
+    return [
+        bench.subnetwork(template, **place, supernet=supernet, cut=cut, seed=seed)
+        for supernet, cut in bench.method(point.method, point.network).candidates()
+        for seed in seeds
+    ]
+
+
+def of_choice(bench: Benchmark, point: Point) -> Files:
+    """What every candidate of a method predicts for validation data."""
+    return {
+        "reports": candidates(bench, point, paths.SUBNETWORK_REPORT, bench.seeds),
+        "predictions": candidates(bench, point, paths.SUBNETWORK_PREDICTIONS, bench.seeds),
+    }
+
+
+def timed_networks(bench: Benchmark, point: Point) -> Files:
+    """The candidates of the first seed, and the dense network of the same initial weights."""
+    seeds = bench.seeds[:1]
+    supernet = SupernetName.parse(bench.method(point.method, point.network).supernets[0])
+    dense = {"dense": str(DenseName(supernet.init)), "seed": seeds[0]}
+    return {
+        "weights": candidates(bench, point, paths.SUBNETWORK_WEIGHTS, seeds),
+        "dense": bench.path(paths.DENSE_WEIGHTS, **vars(point), **dense),
+    }
+
+
+def timed_masks(bench: Benchmark, point: Point) -> Files:
+    """The masks of these candidates, and the description of their network."""
+    seeds = bench.seeds[:1]
+    supernet = SupernetName.parse(bench.method(point.method, point.network).supernets[0])
+    initial = {"initial": supernet.initial, "seed": seeds[0]}
+    return {
+        "masks": candidates(bench, point, paths.MASK, seeds),
+        "mask_reports": candidates(bench, point, paths.MASK_REPORT, seeds),
+        "description": bench.path(paths.INITIAL_REPORT, **vars(point), **initial),
+    }
 
 
 # ---- settings
@@ -72,10 +183,6 @@ def file_content(bench: Benchmark, point: Point) -> str | None:
     return sha256(dataset.location)[:12]
 
 
-def split_settings(bench: Benchmark, point: Point) -> dict[str, Any]:
-    return settings.split_settings(bench.config, bench.registry[point.dataset])
-
-
 def candidate_names(bench: Benchmark, point: Point) -> list[list[str]]:
     """The names of the candidates, as [supernet, cut]."""
     return [list(pair) for pair in bench.method(point.method, point.network).candidates()]
@@ -98,43 +205,27 @@ def study_name(lineage: Lineage, point: Point) -> str:
     return f"{point.dataset}-{point.learner}-{facts}"
 
 
-# ---- modules that a script imports by name
-
-
-def source_module(bench: Benchmark, point: Point) -> str:
-    return f"iunet.data.sources.{source(bench, point)}"
-
-
-def network_module(bench: Benchmark, point: Point) -> str:
-    """The file that builds the network: a new network is no reason to train the others again."""
-    return network_entry(base_network(point.network)).module
+# ---- the stages
 
 
 def learner_module(bench: Benchmark, point: Point) -> str:
     return LEARNERS[point.learner].module
 
 
-def objective_module(bench: Benchmark, point: Point) -> str:
-    return module_of(objective_entry(SupernetName.parse(point.supernet).objective).loss)
-
-
-def score_module(bench: Benchmark, point: Point) -> str:
-    return module_of(SCORES[CutName.parse(point.cut).score].masks)
-
-
 def schedule_module(bench: Benchmark, point: Point) -> str:
     return module_of(schedule_entry(settings.finetune_settings(bench.config, point)).make)
 
 
-# ---- the stages
-
-
+# A module is what a script imports by name: a new network is no reason to train the others.
 DOWNLOAD = Stage(
     {"row": registry_row, "source": source, "mirror_sha256": mirror_sha256, "file": file_content},
-    (inputs.own_file,),
-    source_module,
+    (own_file,),
+    lambda bench, point: f"iunet.data.sources.{source(bench, point)}",
 )
-SPLIT = Stage({"settings": split_settings}, (paths.DATA_REPORT,))
+SPLIT = Stage(
+    {"settings": lambda b, p: settings.split_settings(b.config, b.registry[p.dataset])},
+    (paths.DATA_REPORT,),
+)
 RECIPE = {"settings": setting(settings.finetune_settings)}
 AUGMENT = {"augment": setting(settings.augment_settings)}
 LEARNER = {"settings": setting(settings.learner_settings, "learner")}
@@ -150,28 +241,26 @@ STAGES: dict[str, Stage] = {
             "init": setting(settings.init_settings, "initial"),
         },
         (paths.SPLIT_REPORT,),
-        network_module,
+        lambda bench, point: network_entry(base_network(point.network)).module,
     ),
     "supernet": Stage(
         {
             "settings": setting(settings.supernet_settings),
             "augment": setting(settings.supernet_augment),
         },
-        (inputs.initial_weights,),
-        objective_module,
+        (initial_weights,),
+        lambda bench, point: module_of(settings.objective_of(point.supernet).loss),
     ),
     "prune": Stage(
         {"cut": setting(settings.cut_settings)},
-        (inputs.initial_weights, inputs.supernet_of_mask),
-        score_module,
+        (initial_weights, supernet_of_mask),
+        lambda bench, point: module_of(SCORES[CutName.parse(point.cut).score].masks),
     ),
-    "finetune": Stage(
-        RECIPE, (inputs.initial_weights, paths.MASK, inputs.trained_supernet), schedule_module
-    ),
-    "train_dense": Stage(RECIPE, (inputs.initial_weights,), schedule_module),
+    "finetune": Stage(RECIPE, (initial_weights, paths.MASK, trained_supernet), schedule_module),
+    "train_dense": Stage(RECIPE, (initial_weights,), schedule_module),
     "decoder": Stage(RECIPE, (paths.SUPERNET_WEIGHTS,), schedule_module),
     "evaluate": Stage(AUGMENT, (paths.SUBNETWORK_WEIGHTS,)),
-    "evaluate_supernet": Stage(AUGMENT, (paths.SUPERNET_WEIGHTS, inputs.trained_decoder)),
+    "evaluate_supernet": Stage(AUGMENT, (paths.SUPERNET_WEIGHTS, trained_decoder)),
     "evaluate_dense": Stage(AUGMENT, (paths.DENSE_WEIGHTS,)),
     "choose": Stage(
         {
@@ -179,11 +268,11 @@ STAGES: dict[str, Stage] = {
             "seeds": lambda bench, point: bench.seeds,
             "metric": setting(settings.choice_metric),
         },
-        (inputs.of_choice,),
+        (of_choice,),
     ),
     "latency": Stage(
         {"candidates": candidate_names, "seed": lambda bench, point: bench.seeds[0]},
-        (inputs.timed_networks, paths.CHOICE),
+        (timed_networks, paths.CHOICE),
     ),
     "tune": Stage(
         STUDY | {"seed": setting(settings.study_seed, "study")},
@@ -191,10 +280,10 @@ STAGES: dict[str, Stage] = {
         learner_module,
         {"study": study_name},
     ),
-    "study": Stage(STUDY, (inputs.first_worker,), of_code={"study": study_name}),
+    "study": Stage(STUDY, (first_worker,), of_code={"study": study_name}),
     "refit": Stage(
         {"parts": setting(settings.refit_parts, "learner")} | LEARNER,
-        (inputs.study_of_seed,),
+        (study_of_seed,),
         learner_module,
     ),
     "evaluate_tuned": Stage(LEARNER, (paths.TUNED_REPORT,), learner_module),

@@ -56,12 +56,12 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def adopt_reports(arguments: argparse.Namespace, results: str, partial: bool = False) -> None:
     """Reports of older versions count as finished runs, if their settings are the study's."""
-    from iunet.shown import Shown, benchmark, whole_lineage
+    from iunet.shown import Shown, benchmark
     from iunet.verify import adopt
 
     config = read_config() | {"results": results, "partial": partial}
     config["data"]["mirror"] = arguments.mirror
-    adopt(whole_lineage(Shown(benchmark(config))), PROJECT / results)
+    adopt(Shown(benchmark(config)).lineage, PROJECT / results)
 
 
 def unfinished(config: Config, part: str) -> list[str]:

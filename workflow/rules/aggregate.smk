@@ -83,7 +83,7 @@ rule rows:
 
 rule page:
     input:
-        **SHOWN.page_files(),
+        **SHOWN.page_files,
         png=expand(f"{paths.FIGURE}.png", figure=SHOWN.page_figures),
         pdf=expand(f"{paths.FIGURE}.pdf", figure=SHOWN.page_figures),
         sources=page_sources(PROJECT),

@@ -15,7 +15,7 @@ from iunet.errors import UserError
 from iunet.runs import paths, settings
 from iunet.runs.names import OPTIONS
 from iunet.runs.targets import check_targets
-from iunet.shown import Shown, benchmark, whole_lineage
+from iunet.shown import Shown, benchmark
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 
 rule download_table:
     input:
-        unpack(files(inputs.own_file)),
+        unpack(files(stages.own_file)),
     output:
         data=paths.DATA_TABLE,
         description=paths.DATA_REPORT,
@@ -29,7 +29,7 @@ rule download_table:
 
 rule download_images:
     input:
-        unpack(files(inputs.own_file)),
+        unpack(files(stages.own_file)),
     output:
         data=paths.DATA_IMAGES,
         description=paths.DATA_REPORT,

@@ -4,7 +4,7 @@
 
 rule evaluate:
     input:
-        unpack(files(inputs.initial_weights)),
+        unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
         test=paths.TEST,
         mask=paths.MASK,
@@ -33,8 +33,8 @@ rule evaluate:
 
 rule evaluate_supernet:
     input:
-        unpack(files(inputs.initial_weights)),
-        unpack(files(inputs.trained_decoder)),
+        unpack(files(stages.initial_weights)),
+        unpack(files(stages.trained_decoder)),
         **TRAINING_DATA,
         test=paths.TEST,
         supernet=paths.SUPERNET_WEIGHTS,
@@ -62,7 +62,7 @@ rule evaluate_supernet:
 
 rule evaluate_dense:
     input:
-        unpack(files(inputs.initial_weights)),
+        unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
         test=paths.TEST,
         weights=paths.DENSE_WEIGHTS,
@@ -117,7 +117,7 @@ rule evaluate_tuned:
 
 rule choose:
     input:
-        unpack(files(inputs.of_choice)),
+        unpack(files(stages.of_choice)),
         valid=paths.VALID,
     output:
         paths.CHOICE,
@@ -138,8 +138,8 @@ rule choose:
 
 rule latency:
     input:
-        unpack(files(inputs.timed_networks)),
-        unpack(files(inputs.timed_masks)),
+        unpack(files(stages.timed_networks)),
+        unpack(files(stages.timed_masks)),
         choice=paths.CHOICE,
     output:
         paths.LATENCY,

@@ -4,8 +4,8 @@
 
 rule finetune:
     input:
-        unpack(files(inputs.initial_weights)),
-        unpack(files(inputs.trained_supernet)),
+        unpack(files(stages.initial_weights)),
+        unpack(files(stages.trained_supernet)),
         **TRAINING_DATA,
         mask=paths.MASK,
         mask_report=paths.MASK_REPORT,
@@ -34,7 +34,7 @@ rule finetune:
 
 rule train_dense:
     input:
-        unpack(files(inputs.initial_weights)),
+        unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
     output:
         weights=paths.DENSE_WEIGHTS,
@@ -61,7 +61,7 @@ rule train_dense:
 
 rule decoder:
     input:
-        unpack(files(inputs.initial_weights)),
+        unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
         supernet=paths.SUPERNET_WEIGHTS,
     output:

@@ -1,20 +1,20 @@
-# How rules find their inputs and parameters. What a job reads is in iunet/runs/inputs.py, what it stands
-# on, and so why it runs again, in iunet/runs/lineage.py; docs/reruns.md is the user's side of it.
+# How rules find their inputs and parameters: what a job reads and is made from is in iunet/runs/stages.py,
+# why it runs again follows in iunet/runs/lineage.py; docs/reruns.md is the user's side of it.
 
 from types import SimpleNamespace
 
-from iunet.runs import inputs
+from iunet.runs import stages
 from iunet.runs.targets import check_run
 from iunet.verify import refuse_copied
 
-LINEAGE = whole_lineage(SHOWN)
+LINEAGE = SHOWN.lineage
 if "--touch" not in sys.argv:  # which takes everything as it is
     with user_errors():
         refuse_copied(LINEAGE)
 
 
 def files(function):
-    """An input function: the files that a function of iunet/runs/inputs.py gives for the job."""
+    """An input function: the files that a function of iunet/runs/stages.py gives for the job."""
 
     def files_of_job(wildcards):
         with user_errors():

@@ -4,8 +4,8 @@
 
 rule prune:
     input:
-        unpack(files(inputs.initial_weights)),
-        unpack(files(inputs.supernet_of_mask)),
+        unpack(files(stages.initial_weights)),
+        unpack(files(stages.supernet_of_mask)),
     output:
         mask=paths.MASK,
         report=paths.MASK_REPORT,

@@ -27,7 +27,7 @@ rule initialise:
 
 rule supernet:
     input:
-        unpack(files(inputs.initial_weights)),
+        unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
     output:
         weights=paths.SUPERNET_WEIGHTS,

@@ -28,7 +28,7 @@ rule tune:
 
 rule study:
     input:
-        unpack(files(inputs.study_workers)),
+        unpack(files(stages.study_workers)),
     output:
         study=paths.STUDY_REPORT,
         trials=report(
@@ -54,7 +54,7 @@ rule study:
 
 rule refit:
     input:
-        unpack(files(inputs.study_of_seed)),
+        unpack(files(stages.study_of_seed)),
         **TRAINING_DATA,
         split=paths.SPLIT_REPORT,
     output:
