@@ -10,7 +10,6 @@ A wide layer goes in tiles of inputs, all blocks through one before the next, or
 
 from __future__ import annotations
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
