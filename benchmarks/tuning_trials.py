@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.baselines.learner import Machine, Table, learner_module  # noqa: E402
-from iunet.baselines.study import Budget, open_study, run_trials  # noqa: E402
+from iunet.baselines.study import Budget, Worker, open_study  # noqa: E402
 from iunet.training.support.environment import set_up_torch  # noqa: E402
 
 OTHERS = ("trials", "per", "minutes", "threads")  # keys of `tuning` that no trial depends on
@@ -37,14 +37,14 @@ def measure(method: str, split: Path, minutes: float) -> str:
     with tempfile.TemporaryDirectory() as folder:
         study = open_study(Path(folder) / "study.journal", "benchmark")
         started = time.monotonic()
-        run_trials(
+        Worker(
             study,
             module.suggest,
             lambda parameters: learner.try_out(parameters, 0),
             Budget(10**6, minutes),
             seed=0,
             marker=Path(folder) / "begun",
-        )
+        ).run()
         seconds = time.monotonic() - started
         trials = study.get_trials()
     fitting = sum(trial.user_attrs.get("fit_seconds", 0.0) for trial in trials)

@@ -97,6 +97,130 @@ def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
         lock.release()
 
 
+@dataclass(frozen=True)
+class Worker:
+    """One of the processes that make the trials of a study."""
+
+    study: optuna.Study
+    suggest: Callable[[optuna.Trial], dict[str, Any]]
+    try_out: Callable[[dict[str, Any]], Attempt]
+    budget: Budget
+    seed: int
+    marker: Path  # tells, after a kill, which trial the worker was in
+    number: int = 0
+
+    def run(self) -> int:
+        """Make trials until the budget is spent; the number that this call made.
+
+        SIGTERM, by which schedulers end a job, is no kill. Near the limit of its job the worker
+        puts the job back into the queue, and goes on there.
+        """
+        limit, name = time_limit(), self.study.study_name
+        try:
+            with raising_at_sigterm(), alarm(limit):
+                return self._make_trials()
+        except (Terminated, KeyboardInterrupt) as ended:
+            self._take_back_start()
+            if isinstance(ended, KeyboardInterrupt):
+                raise
+            raise UserError(
+                f"The study {name} was asked to stop (SIGTERM). Its finished trials stay in the "
+                "journal, and it continues from there when it is started again."
+            ) from None
+        except TimeUp:
+            began = read_json(self.marker)["began"] if self.marker.exists() else 0.0
+            if not limit.gave_half(began):
+                self._take_back_start()  # that the trial was begun late is no fault of its own
+        requeue(limit, f"The study {name} has {len(self.study.trials)} trials")
+
+    def _make_trials(self) -> int:
+        sampling = optuna.create_study(direction="maximize")  # in memory: asking reads no file
+        known, made = 0, 0
+        while True:
+            trials = self.study.get_trials(deepcopy=False)
+            own = sum(trial.user_attrs["worker"] == self.number for trial in trials)
+            if _spent(trials, self.budget):
+                break
+            if self._killed_twice(own):
+                self.study.add_trial(self._failed({}, {}, 0.0, KILLED_TWICE))
+                continue
+            others = (t for t in trials[known:] if t.user_attrs["worker"] != self.number)
+            sampling.add_trials(trials if made == 0 else others)
+            known = len(trials)
+            # A seed for each trial: a resumed worker goes on as if it had never been interrupted.
+            seeds = np.random.SeedSequence([self.seed, self.number, own])
+            sampling.sampler = optuna.samplers.TPESampler(seed=int(seeds.generate_state(1)[0]))
+            trial = sampling.ask()
+            finished = self._finish(trial)
+            sampling.tell(trial, finished.value, state=finished.state)
+            if _spent(self.study.get_trials(deepcopy=False), self.budget):
+                break  # another worker's trial was the last
+            self.study.add_trial(finished)
+            made += 1
+        self.marker.unlink(missing_ok=True)
+        return made
+
+    def _finish(self, trial: optuna.Trial) -> FrozenTrial:
+        """One trial; whatever goes wrong in it is recorded, and the study goes on."""
+        started = time.monotonic()
+        try:
+            attempt = self.try_out(self.suggest(trial))
+            if not np.isfinite(attempt.score):
+                raise UserError(f"The score is {attempt.score}.")
+        except Exception as error:
+            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+            reason = f"{kind}{one_line(error)}" if str(error) else type(error).__name__
+            log.warning("trial failed: %s (%s)", reason, trial.params)
+            seconds = time.monotonic() - started
+            return self._failed(trial.params, trial.distributions, seconds, reason)
+        log.info("%.3f (%s)", attempt.score, trial.params)
+        facts = asdict(attempt)
+        return optuna.trial.create_trial(
+            value=facts.pop("score"),
+            params=trial.params,
+            distributions=trial.distributions,
+            user_attrs={**facts, "worker": self.number, "seconds": time.monotonic() - started},
+        )
+
+    def _failed(
+        self, params: dict[str, Any], distributions: Any, seconds: float, reason: str
+    ) -> FrozenTrial:
+        return optuna.trial.create_trial(
+            state=TrialState.FAIL,
+            params=params,
+            distributions=distributions,
+            user_attrs={"worker": self.number, "seconds": seconds, "reason": reason},
+        )
+
+    def _killed_twice(self, own: int) -> bool:
+        """Note that a trial is begun; True if it was begun twice before, and never ended.
+
+        Being killed may be no fault of the trial's. But one that eats all memory would be killed,
+        and repeated, for ever.
+        """
+        trial = {"study": self.study.study_name, "trial": own}
+        begun = read_json(self.marker) if self.marker.exists() else {}
+        starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
+        starts = starts if isinstance(starts, int) else 0
+        if starts < 2:
+            write_json(self.marker, {**trial, "starts": starts + 1, "began": time.time()})
+        return starts >= 2
+
+    def _take_back_start(self) -> None:
+        """The trial that was begun last was not killed."""
+        begun = read_json(self.marker) if self.marker.exists() else {}
+        if begun.get("starts", 0) > 1:
+            write_json(self.marker, {**begun, "starts": begun["starts"] - 1})
+        else:
+            self.marker.unlink(missing_ok=True)
+
+
+def _spent(trials: list[FrozenTrial], budget: Budget) -> bool:
+    seconds = sum(trial.user_attrs["seconds"] for trial in trials)
+    out_of_time = budget.minutes is not None and seconds >= 60 * budget.minutes
+    return len(trials) >= budget.trials or out_of_time
+
+
 def tune(
     method: str,
     inputs: dict[str, str],
@@ -114,7 +238,7 @@ def tune(
     module = learner_module(method)
     learner = module.Learner(Table(inputs), settings, machine)
     try:
-        made = run_trials(
+        made = Worker(
             open_study(journal, study_name),
             module.suggest,
             lambda parameters: learner.try_out(parameters, seed),
@@ -122,155 +246,13 @@ def tune(
             seed,
             Path(journal).with_name(f"worker{worker}.begun"),
             worker,
-        )
+        ).run()
     except OSError as error:  # Optuna writes the journal, and does not say where
         explain_full_disk(error, journal)
         raise
     total_s = time.monotonic() - started
     content = {"study": study_name, "worker": worker, "trials_made": made, "seconds": total_s}
     write_json(output, content)
-
-
-def run_trials(
-    study: optuna.Study,
-    suggest: Callable[[optuna.Trial], dict[str, Any]],
-    try_out: Callable[[dict[str, Any]], Attempt],
-    budget: Budget,
-    seed: int,
-    marker: Path,
-    worker: int = 0,
-) -> int:
-    """Make trials until the budget is spent; the number that this call made.
-
-    `marker` is a file that tells, after a kill, which trial the worker was in. SIGTERM, by which
-    schedulers end a job, is no kill. Near the limit of its job the worker puts the job back into
-    the queue, and goes on there.
-    """
-    limit = time_limit()
-    try:
-        with raising_at_sigterm(), alarm(limit):
-            return _run_trials(study, suggest, try_out, budget, seed, marker, worker)
-    except (Terminated, KeyboardInterrupt) as ended:
-        _take_back_start(marker)
-        if isinstance(ended, KeyboardInterrupt):
-            raise
-        raise UserError(
-            f"The study {study.study_name} was asked to stop (SIGTERM). Its finished trials stay "
-            "in the journal, and it continues from there when it is started again."
-        ) from None
-    except TimeUp:
-        began = read_json(marker)["began"] if marker.exists() else 0.0
-        if not limit.gave_half(began):
-            _take_back_start(marker)  # that the trial was begun late is no fault of its own
-    requeue(limit, f"The study {study.study_name} has {len(study.trials)} trials")
-
-
-def _run_trials(
-    study: optuna.Study,
-    suggest: Callable[[optuna.Trial], dict[str, Any]],
-    try_out: Callable[[dict[str, Any]], Attempt],
-    budget: Budget,
-    seed: int,
-    marker: Path,
-    worker: int,
-) -> int:
-    sampling = optuna.create_study(direction="maximize")  # in memory: asking costs no file access
-    known, made = 0, 0
-    while True:
-        trials = study.get_trials(deepcopy=False)
-        own = sum(trial.user_attrs["worker"] == worker for trial in trials)
-        if _spent(trials, budget):
-            break
-        if _killed_twice(marker, study.study_name, own):
-            study.add_trial(_failed({}, {}, worker, 0.0, KILLED_TWICE))
-            continue
-        others = [t for t in trials[known:] if made == 0 or t.user_attrs["worker"] != worker]
-        sampling.add_trials(others)
-        known = len(trials)
-        # A seed for each trial: a resumed worker goes on as if it had never been interrupted.
-        sampling.sampler = optuna.samplers.TPESampler(seed=_trial_seed(seed, worker, own))
-        trial = sampling.ask()
-        finished = _run(trial, suggest, try_out, worker)
-        sampling.tell(trial, finished.value, state=finished.state)
-        if _spent(study.get_trials(deepcopy=False), budget):
-            break  # another worker's trial was the last
-        study.add_trial(finished)
-        made += 1
-    marker.unlink(missing_ok=True)
-    return made
-
-
-def _run(
-    trial: optuna.Trial,
-    suggest: Callable[[optuna.Trial], dict[str, Any]],
-    try_out: Callable[[dict[str, Any]], Attempt],
-    worker: int,
-) -> FrozenTrial:
-    """One trial; whatever goes wrong in it is recorded, and the study goes on."""
-    started = time.monotonic()
-    try:
-        attempt = try_out(suggest(trial))
-        if not np.isfinite(attempt.score):
-            raise UserError(f"The score is {attempt.score}.")
-    except Exception as error:
-        kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-        reason = f"{kind}{one_line(error)}" if str(error) else type(error).__name__
-        log.warning("trial failed: %s (%s)", reason, trial.params)
-        seconds = time.monotonic() - started
-        return _failed(trial.params, trial.distributions, worker, seconds, reason)
-    log.info("%.3f (%s)", attempt.score, trial.params)
-    facts = asdict(attempt)
-    return optuna.trial.create_trial(
-        value=facts.pop("score"),
-        params=trial.params,
-        distributions=trial.distributions,
-        user_attrs={**facts, "worker": worker, "seconds": time.monotonic() - started},
-    )
-
-
-def _failed(
-    params: dict[str, Any], distributions: Any, worker: int, seconds: float, reason: str
-) -> FrozenTrial:
-    return optuna.trial.create_trial(
-        state=TrialState.FAIL,
-        params=params,
-        distributions=distributions,
-        user_attrs={"worker": worker, "seconds": seconds, "reason": reason},
-    )
-
-
-def _trial_seed(seed: int, worker: int, own: int) -> int:
-    return int(np.random.SeedSequence([seed, worker, own]).generate_state(1)[0])
-
-
-def _spent(trials: list[FrozenTrial], budget: Budget) -> bool:
-    seconds = sum(trial.user_attrs["seconds"] for trial in trials)
-    out_of_time = budget.minutes is not None and seconds >= 60 * budget.minutes
-    return len(trials) >= budget.trials or out_of_time
-
-
-def _killed_twice(marker: Path, study: str, own: int) -> bool:
-    """Note that a trial is begun; True if it was begun twice before, and never ended.
-
-    Being killed may be no fault of the trial's. But one that eats all memory would be killed, and
-    repeated, for ever.
-    """
-    trial = {"study": study, "trial": own}
-    begun = read_json(marker) if marker.exists() else {}
-    starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
-    starts = starts if isinstance(starts, int) else 0
-    if starts < 2:
-        write_json(marker, {**trial, "starts": starts + 1, "began": time.time()})
-    return starts >= 2
-
-
-def _take_back_start(marker: Path) -> None:
-    """The trial that was begun last was not killed."""
-    begun = read_json(marker) if marker.exists() else {}
-    if begun.get("starts", 0) > 1:
-        write_json(marker, {**begun, "starts": begun["starts"] - 1})
-    else:
-        marker.unlink(missing_ok=True)
 
 
 # ---- what a study came to

@@ -20,7 +20,7 @@ from iunet.artifacts import (
     write_text,
 )
 from iunet.baselines.learner import Machine, Table, learner_module
-from iunet.baselines.study import Budget, open_study, run_trials
+from iunet.baselines.study import Budget, Worker, open_study
 from iunet.data.registry import Dataset
 from iunet.data.sizes import TYPICAL, data_size
 from iunet.errors import UserError
@@ -189,7 +189,7 @@ def test_a_marker_that_counts_nothing(tmp_path, starts):
     def try_out(parameters):
         raise ValueError("not tried")
 
-    run_trials(study, lambda trial: {}, try_out, Budget(1), 0, tmp_path / "begun")
+    Worker(study, lambda trial: {}, try_out, Budget(1), 0, tmp_path / "begun").run()
     assert len(study.get_trials()) == 1
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from iunet.baselines import study
 from iunet.baselines.learner import Attempt
-from iunet.baselines.study import KILLED_TWICE, Budget, open_study, run_trials, summarise_study
+from iunet.baselines.study import KILLED_TWICE, Budget, Worker, open_study, summarise_study
 from iunet.errors import UserError
 
 FACTS = {"dataset": "wine", "method": "xgb"}
@@ -35,7 +35,7 @@ def try_out(parameters: dict) -> Attempt:
 def search(folder: Path, trials: int, attempt=try_out, minutes=None, worker=0, seed=0) -> list:
     study = open_study(folder / "study.journal", "s")
     marker = folder / f"worker{worker}.begun"
-    run_trials(study, suggest, attempt, Budget(trials, minutes), seed, marker, worker)
+    Worker(study, suggest, attempt, Budget(trials, minutes), seed, marker, worker).run()
     return study.get_trials()
 
 

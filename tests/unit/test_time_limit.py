@@ -17,7 +17,7 @@ import torch
 
 from iunet.artifacts import read_json
 from iunet.baselines.learner import Attempt
-from iunet.baselines.study import KILLED_TWICE, Budget, open_study, run_trials
+from iunet.baselines.study import KILLED_TWICE, Budget, Worker, open_study
 from iunet.errors import UserError
 from iunet.machine import time_limit
 from iunet.machine.time_limit import RESTARTS, SENT, TimeLimit, TimeUp, alarm, mark_as_sent
@@ -219,7 +219,7 @@ def study_in(folder: Path, cut: set[int], trials: int = 6):
             ring()
         return Attempt(parameters["x"], 0.0)
 
-    run_trials(study, suggest, try_out, Budget(trials), 0, folder / "worker0.begun")
+    Worker(study, suggest, try_out, Budget(trials), 0, folder / "worker0.begun").run()
     return [(trial.params, trial.value) for trial in study.trials]
 
 
