@@ -41,12 +41,9 @@ class LearnerEntry:
 
 def _xgb(settings: dict[str, Any], data: Data, device: str) -> Cost:
     """By trees, inputs and rows; each class has trees of its own, but two share theirs."""
-    speed = SPEEDS[device]
     trees = XGB_ROUNDS * (1 if data.n_classes == 2 else data.n_classes)
-    seconds = 1 + trees * data.n_inputs * (XGB_ROWS + data.n_train) * speed.tree_s
-    if settings["trial_minutes"] is not None:
-        seconds = min(seconds, 60 * settings["trial_minutes"])
-    return Cost(seconds, speed.base_mb + 6 * data.mb)
+    seconds = 1 + trees * data.n_inputs * (XGB_ROWS + data.n_train) * SPEEDS[device].tree_s
+    return _within_limit(seconds, settings, data, device)
 
 
 def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
@@ -56,9 +53,12 @@ def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
         seconds = 1 + steps * TABNET_KERNELS * SPEEDS[device].launch_s
     else:
         seconds = 10 + data.n_train * data.n_inputs * 3e-5
-    if settings["trial_minutes"] is not None:
-        seconds = min(seconds, 60 * settings["trial_minutes"])
-    return Cost(seconds, SPEEDS[device].base_mb + 6 * data.mb)
+    return _within_limit(seconds, settings, data, device)
+
+
+def _within_limit(seconds: float, settings: dict[str, Any], data: Data, device: str) -> Cost:
+    limit_s = 60 * (settings["trial_minutes"] or math.inf)
+    return Cost(min(seconds, limit_s), SPEEDS[device].base_mb + 6 * data.mb)
 
 
 def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:

@@ -158,14 +158,12 @@ def _matrix(table: Table, one_hot: bool, *parts: str) -> xgboost.DMatrix:
     n_numeric, n_codes = numeric.shape[1], codes.shape[1]
     if one_hot:
         # Sparse: of wide one-hot groups nearly all is zero. Numbers are stored even where 0.
-        widths = [column.width for column in table.preprocessing.categorical]
-        starts = n_numeric + np.cumsum([0, *widths[:-1]])
-        known = codes >= 0
+        starts = np.array([group["start"] for group in table.preprocessing.groups()[n_numeric:]])
         places = np.hstack([np.tile(np.arange(n_numeric), (len(codes), 1)), starts + codes])
-        stored = np.hstack([np.ones_like(numeric, dtype=bool), known])
+        stored = np.hstack([np.ones_like(numeric, dtype=bool), codes >= 0])
         values = np.hstack([numeric, np.ones_like(codes, dtype=np.float32)])
         pointers = np.concatenate([[0], stored.sum(axis=1).cumsum()])
-        shape = (len(codes), n_numeric + sum(widths))
+        shape = (len(codes), table.preprocessing.n_inputs)
         data: Any = csr_matrix((values[stored], places[stored], pointers), shape=shape)
         return xgboost.DMatrix(data, rows["labels"])
     data = np.hstack([numeric, np.where(codes < 0, np.nan, codes).astype(np.float32)])

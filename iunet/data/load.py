@@ -62,9 +62,8 @@ class TabularInputs:
         fitted = Preprocessing.from_json(preprocessing)
         self.n_numeric = len(fitted.numeric)
         self.n_inputs = fitted.n_inputs
-        widths = [0, *(column.width for column in fitted.categorical)]
-        starts = self.n_numeric + torch.tensor(widths).cumsum(0)[:-1]
-        self.starts = starts.to(device)
+        starts = [group["start"] for group in fitted.groups()[self.n_numeric :]]
+        self.starts = torch.tensor(starts, dtype=torch.int64, device=device)
         self.augment = augment
         self.train = None if train is None else train.raw
 

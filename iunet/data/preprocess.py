@@ -183,11 +183,9 @@ def one_hot(fitted: Preprocessing, numeric: np.ndarray, codes: np.ndarray) -> np
     """The network's inputs [n, n_inputs]: numeric columns, then the one-hot groups."""
     inputs = np.zeros((len(numeric), fitted.n_inputs), dtype=np.float32)
     inputs[:, : numeric.shape[1]] = numeric
-    start = numeric.shape[1]
-    for i, column in enumerate(fitted.categorical):
+    for i, group in enumerate(fitted.groups()[numeric.shape[1] :]):
         known = np.flatnonzero(codes[:, i] >= 0)
-        inputs[known, start + codes[known, i]] = 1.0
-        start += column.width
+        inputs[known, group["start"] + codes[known, i]] = 1.0
     return inputs
 
 

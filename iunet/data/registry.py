@@ -73,13 +73,7 @@ def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
 
 
 def _read_file(path: Path) -> list[Dataset]:
-    text = _text(path, "registry of data sets (config key data.registry)")
-    try:
-        reader = csv.DictReader(text.splitlines())
-        header = tuple(reader.fieldnames or ())
-        rows = [(row, f"{path}, line {reader.line_num}") for row in reader]
-    except csv.Error as error:  # a field as long as a book
-        raise UserError(f"The registry of data sets {path} is no CSV: {error}.") from error
+    header, rows = _read_csv(path, "registry of data sets (config key data.registry)")
     required, unknown = set(COLUMNS[:4]) - set(header), set(header) - set(COLUMNS)
     if required or unknown:
         fault = f"lacks the column '{min(required)}'" if required else ""
@@ -88,14 +82,19 @@ def _read_file(path: Path) -> list[Dataset]:
             f"The registry of data sets {path} {fault}. Its columns are: {', '.join(COLUMNS)} "
             "(the last two may be left out)."
         )
-    return [_parse_row(row, where) for row, where in rows]
+    return [_parse_row(row, f"{path}, line {line}") for line, row in rows]
 
 
-def _text(path: Path, what: str) -> str:
+def _read_csv(path: Path, what: str) -> tuple[list[str], list[tuple[int, dict]]]:
+    """The header, and each row with the number of its line."""
     try:
-        return path.read_text(encoding="utf-8-sig")  # spreadsheets write a byte-order mark
+        text = path.read_text(encoding="utf-8-sig")  # spreadsheets write a byte-order mark
+        reader = csv.DictReader(text.splitlines())
+        return list(reader.fieldnames or ()), [(reader.line_num, row) for row in reader]
     except (OSError, ValueError) as error:  # the latter also for NUL in a path
         raise UserError(f"The {what} {path} cannot be read as UTF-8 text: {error}.") from error
+    except csv.Error as error:  # a field as long as a book
+        raise UserError(f"The {what} {path} is no CSV: {error}.") from error
 
 
 def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
@@ -167,11 +166,7 @@ def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
         index = mirror / kind / "index.csv"
         if not index.is_file():
             continue
-        try:
-            listed = list(csv.DictReader(_text(index, "mirror's index").splitlines()))
-        except csv.Error as error:
-            raise UserError(f"The mirror's index {index} is no CSV: {error}.") from error
-        for row in listed:
+        for _, row in _read_csv(index, "mirror's index")[1]:
             if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
                 raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
             if Path(row["file"]).is_absolute() or ".." in Path(row["file"]).parts:

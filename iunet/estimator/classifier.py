@@ -44,7 +44,7 @@ from iunet.estimator.stages import (
     row_consistency,
     rows_part,
 )
-from iunet.method.connections import cut_off_at, used_inputs
+from iunet.method.masks import cut_off_at, used_inputs
 from iunet.method.objectives import LossWeights
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from small_classifier import LEARNS
 
 from iunet import IUNetClassifier
 from iunet.estimator.classifier import DisconnectedWarning
-from iunet.method.connections import cut_off_at, used_inputs
+from iunet.method.masks import cut_off_at, used_inputs
 
 
 def classifier(**changes) -> IUNetClassifier:
