@@ -1,4 +1,4 @@
-"""From the rows of a frame to a table: a row for each group, means over seeds, what is missing."""
+"""From lines, or from the rows of a frame, to a table: means over seeds, what is missing."""
 
 from __future__ import annotations
 
@@ -8,45 +8,89 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from iunet.labels import dataset_label, method_label, network_label
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value, mark_best
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOT_ASKED = "not in this run"
+NONE = "–"
 LABELS = {"dataset": dataset_label, "network": network_label, "method": method_label}
+
+
+def plain_table(
+    caption: str,
+    header: Iterable[str],
+    columns: dict[str, str] | list[Column],
+    lines: dict[str, tuple[list[str], dict[str, Any] | str]],
+    notes: Iterable[str] = (),
+    best_among: Iterable[Iterable[str]] | None = None,
+    **form: Any,
+) -> TableDocument:
+    """A table from its lines: by the key of a row, its labels and the content of its columns.
+
+    Content is what `cell` takes; a text instead of columns is the reason why there is nothing.
+    `columns` are labels by key, `best_among` groups of columns of which each has a best, `form`
+    other fields of the document.
+    """
+    if isinstance(columns, dict):
+        columns = [Column(key, label) for key, label in columns.items()]
+    names = [column.key for column in columns]
+    cells = {}
+    for key, (_, content) in lines.items():
+        if isinstance(content, str):
+            content = {name: Cell(missing=content) for name in names}
+        cells[key] = {name: cell(value) for name, value in content.items()}
+    document = TableDocument(
+        caption=caption,
+        row_header=list(header),
+        rows=[Row(key, labels) for key, (labels, _) in lines.items()],
+        columns=columns,
+        cells=cells,
+        notes=list(notes),
+        **{"best_along": "none"} | form,
+    )
+    if document.best_along != "none":
+        for group in best_among or [names]:
+            mark_best(document, group)
+    return document
 
 
 def grouped_table(
     frame: pd.DataFrame,
     rows: Iterable[str],
-    columns: dict[str, str],
-    cells: Callable[[tuple, pd.DataFrame], dict[str, Cell]],
+    columns: dict[str, str] | list[Column],
+    cells: Callable[[tuple, pd.DataFrame], dict[str, Any] | str],
     caption: str,
     notes: Iterable[str] = (),
     **form: Any,
 ) -> TableDocument:
     """A row for all rows of the frame that share the columns `rows`.
 
-    `cells` makes the cells of a row from the values of these columns and its part of the frame;
-    `columns` are the labels of the table's columns, `form` other fields of the document.
+    `cells` makes the content of a row from the values of these columns and its part of the frame.
     """
-    heads, found = [], {}
+    lines = {}
     for key, part in frame.groupby(list(rows), sort=False):
-        named = dict(zip(rows, key, strict=True))
-        labels = [LABELS.get(column, str)(value) for column, value in named.items()]
-        head = Row("/".join(map(str, key)), labels)
-        heads.append(head)
-        found[head.key] = cells(key, part)
-    return TableDocument(
-        caption=caption,
-        row_header=[word.capitalize() for word in rows],
-        rows=heads,
-        columns=[Column(key, label) for key, label in columns.items()],
-        cells=found,
-        notes=list(notes),
-        **{"best_along": "none"} | form,
-    )
+        labels = [LABELS.get(c, str)(value) for c, value in zip(rows, key, strict=True)]
+        lines["/".join(map(str, key))] = (labels, cells(key, part))
+    return plain_table(caption, map(str.capitalize, rows), columns, lines, notes, **form)
+
+
+def cell(content: Any, *notes: str) -> Cell:
+    """A cell of a number, of a text, or of numbers by seed; a dash where there is none."""
+    if isinstance(content, Cell):
+        return content
+    if isinstance(content, str):
+        value = Value(text=content)
+    elif isinstance(content, Value):
+        value = content
+    elif isinstance(content, Iterable):
+        numbers = [float(x) for x in content if x is not None and x == x]
+        spread = stdev(numbers) if len(numbers) > 1 else None
+        value = Value(fmean(numbers), spread, len(numbers)) if numbers else Value(text=NONE)
+    else:
+        value = Value(text=NONE) if content is None else Value(float(content))
+    return Cell(values={VALUE: value}, notes=list(notes))
 
 
 def cell_of(rows: pd.DataFrame, columns: dict[str, str]) -> Cell:
@@ -71,19 +115,6 @@ def summarise(values: pd.Series) -> Value | None:
         return None
     std = float(numbers.std(ddof=1)) if len(numbers) > 1 else None
     return Value(float(numbers.mean()), std, len(numbers))
-
-
-def number_cell(values: Iterable[float | None]) -> Cell:
-    """A cell of one number by seed; a dash where there is no such number."""
-    numbers = [float(value) for value in values if value is not None and value == value]
-    if not numbers:
-        return text_cell("–")
-    spread = stdev(numbers) if len(numbers) > 1 else None
-    return Cell(values={VALUE: Value(fmean(numbers), spread, len(numbers))})
-
-
-def text_cell(text: str | None, mean: float | None = None, n: int | None = None) -> Cell:
-    return Cell(values={VALUE: Value(mean, n=n, text=text)})
 
 
 def problems_of(rows: pd.DataFrame) -> Counter[str]:

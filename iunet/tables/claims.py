@@ -15,7 +15,7 @@ from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.scale import scaled_down
-from iunet.tables.cells import text_cell
+from iunet.tables.cells import plain_table
 from iunet.tables.differences import (
     MEASURES,
     Compared,
@@ -24,8 +24,7 @@ from iunet.tables.differences import (
     metric_of_table7,
     runs_of_table,
 )
-from iunet.tables.document import Cell as TableCell
-from iunet.tables.document import Column, Row, TableDocument
+from iunet.tables.document import TableDocument
 from iunet.tables.verdicts import FEW, NOT_REPRODUCED, NOT_RUN, effect, verdict
 
 TITLE = "The paper's claims"
@@ -202,14 +201,12 @@ def ledger(found: dict[str, Finding], facts: dict[str, Any]) -> TableDocument:
     """The table; `found` has the finding of each claim, by its key."""
     lines = [_line(claim, found[claim.key], facts) for claim in CLAIMS]
     smaller = [f"{SCALED[kind]}: {', '.join(t)}" for kind, t in facts["scaled_down"].items()]
-    return TableDocument(
-        caption=CAPTION,
-        row_header=["Claim"],
-        rows=[Row(claim.key, [claim.text]) for claim in CLAIMS],
-        columns=[Column(key, label) for key, label in COLUMNS.items()],
-        cells={line["key"]: _cells(line) for line in lines},
-        notes=[*NOTES, *[f"Less than in the paper: {'; '.join(smaller)}."] * bool(smaller)],
-        best_along="none",
+    return plain_table(
+        CAPTION,
+        ["Claim"],
+        COLUMNS,
+        {line["key"]: ([line["claim"]], _texts(line)) for line in lines},
+        [*NOTES, *[f"Less than in the paper: {'; '.join(smaller)}."] * bool(smaller)],
         data={"claims": lines},
         own_csv=csv_text([line | {"remarks": "; ".join(line["remarks"])} for line in lines]),
     )
@@ -268,7 +265,7 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
     return texts
 
 
-def _cells(line: dict[str, Any]) -> dict[str, TableCell]:
+def _texts(line: dict[str, Any]) -> dict[str, str]:
     """The line in words: +1.23 points, 0.45 to 2.01, ± 1 point."""
     own_verdict = line["smallest"] is None
     texts = {key: str(line[key]) for key in COLUMNS if key in line}
@@ -283,7 +280,7 @@ def _cells(line: dict[str, Any]) -> dict[str, TableCell]:
         sign = "± " if line["equality"] else ""
         texts["smallest"] = f"{sign}{line['smallest']:g} {unit}".strip()
     texts["remarks"] = "; ".join(line["remarks"]) or "–"
-    return {key: text_cell(texts[key]) for key in COLUMNS}
+    return {key: texts[key] for key in COLUMNS}
 
 
 def _minus(text: str) -> str:

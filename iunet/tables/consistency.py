@@ -11,11 +11,11 @@ from iunet.tables.cells import cell_of, grouped_table, in_order, select
 from iunet.tables.document import (
     VALUE,
     Cell,
+    Column,
     PaperValue,
     TableDocument,
     Value,
     compare_with_paper,
-    mark_best,
 )
 from iunet.tables.scores import SPREAD_NOTE, is_tabular
 
@@ -68,7 +68,8 @@ def consistency_table(number: int, frame: pd.DataFrame) -> TableDocument:
     def cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
         return _cells(part, {name: published.get((*key, of)) for name, of in PAPERS.items()})
 
-    columns = NETWORKS | {key + LABELS: f"Labels: {label}" for key, label in NETWORKS.items()}
+    columns = [Column(name, label, VALUE, name in TRAINED) for name, label in NETWORKS.items()]
+    columns += [Column(name + LABELS, f"Labels: {label}") for name, label in NETWORKS.items()]
     table = grouped_table(
         pd.concat(parts),
         ("network", "dataset", "transform"),
@@ -79,12 +80,9 @@ def consistency_table(number: int, frame: pd.DataFrame) -> TableDocument:
         metrics=list(METRICS),
         metric_labels=METRICS,
         best_along="row",
+        best_among=[UNTRAINED, TRAINED],
     )
-    for column in table.columns[: len(NETWORKS)]:
-        column.paper_metric, column.repeats = VALUE, column.key in TRAINED
     table.notes += _resemblance(table.cells)
-    mark_best(table, list(UNTRAINED))
-    mark_best(table, list(TRAINED))
     return table
 
 

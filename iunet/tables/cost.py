@@ -8,9 +8,9 @@ from iunet.labels import method_order
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import costs
-from iunet.runs.entries import Benchmark
-from iunet.tables.cells import grouped_table, in_order, text_cell
-from iunet.tables.document import Cell, TableDocument
+from iunet.runs.entries import NOT_FINISHED, Benchmark
+from iunet.tables.cells import cell, grouped_table, in_order
+from iunet.tables.document import Cell, TableDocument, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,11 +43,10 @@ def build(results: Results) -> TableDocument:
     return grouped_table(frame, ("network", "method"), COLUMNS, _cells, CAPTION, decimals=1)
 
 
-def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell] | str:
     done = part[part["missing"].isna()]
     if done.empty:
-        reason = "; ".join(in_order(part["missing"]))
-        return {column: Cell(missing=reason) for column in COLUMNS}
+        return "; ".join(in_order(part["missing"]))
     runs, studies = done[done["seed"].notna()], done[done["seed"].isna()]
     numbers = {
         "datasets": float(done["dataset"].nunique()),
@@ -60,11 +59,10 @@ def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
     cells = {}
     for column, number in numbers.items():
         if number is None:
-            cells[column] = Cell(missing="not finished")
+            cells[column] = Cell(missing=NOT_FINISHED)
             continue
         whole = column in ("datasets", "runs", "trials_per_dataset") and float(number).is_integer()
-        text = f"{number:,.0f}" if whole else None
-        cells[column] = text_cell(text, float(number))
+        cells[column] = cell(Value(float(number), text=f"{number:,.0f}" if whole else None))
     gone = part["missing"].dropna()
     if len(gone):
         reasons = "; ".join(in_order(gone))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from iunet.escape import csv_text
 from iunet.paper import official_rows, paper_table
 from iunet.results.reports import subset_text
-from iunet.tables.document import VALUE, Cell, Column, PaperValue, Row, TableDocument, Value
+from iunet.tables.cells import plain_table
+from iunet.tables.document import VALUE, Cell, Column, PaperValue, TableDocument, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,15 +69,16 @@ def statistics_table(
         _line(quantities, ours, paper.get(ours["dataset"], {}))
         for ours in datasets.astype(object).to_dict("records")
     ]
-    return TableDocument(
-        caption="Our splits beside the paper's table.",
-        row_header=["Dataset"],
-        rows=[Row(line["dataset"], [line["dataset"]]) for line in lines],
-        columns=[Column(q.key, q.header, VALUE) for q in quantities],
-        cells={line["dataset"]: {q.key: _cell(line, q) for q in quantities} for line in lines},
+    return plain_table(
+        "Our splits beside the paper's table.",
+        ["Dataset"],
+        [Column(q.key, q.header, VALUE) for q in quantities],
+        {
+            line["dataset"]: ([line["dataset"]], {q.key: _cell(line, q) for q in quantities})
+            for line in lines
+        },
+        _notes(lines, quantities),
         decimals=2,
-        notes=_notes(lines, quantities),
-        best_along="none",
         own_csv=csv_text(lines),
     )
 

@@ -6,6 +6,7 @@ paper's value where it has one, and the reason if there is nothing of ours.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,9 +143,11 @@ def agreement(ours: Value, paper: PaperValue) -> str:
     return "yes" if difference <= bound + 1e-9 else "no"
 
 
-def mark_best(document: TableDocument, columns: list[str] | None = None) -> None:
-    """Mark the best of every row (or column) and metric, and all that equal it as shown."""
-    names = columns or [column.key for column in document.columns]
+def mark_best(document: TableDocument, names: Iterable[str]) -> None:
+    """Mark the best of every row (or column) and metric, and all that equal it as shown.
+
+    `names` are the columns among which it is the best.
+    """
     if document.best_along == "row":
         groups = [
             (row.key, [document.cell(row.key, name) for name in names]) for row in document.rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iunet.data.sizes import Data, data_size
 from iunet.labels import dataset_label, network_label
@@ -17,8 +17,11 @@ from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS
-from iunet.tables.cells import text_cell
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.cells import plain_table
+from iunet.tables.document import TableDocument, Value
+
+if TYPE_CHECKING:
+    from iunet.networks.layers import Layer
 
 TITLE = "Expected densities of the initial weights"
 COLUMNS = {
@@ -64,33 +67,33 @@ def build(results: Results) -> TableDocument:
         for ratio in case["ratios"]:
             key = (case["network"], case["size"]["n_inputs"], case["size"]["side"], ratio)
             shared.setdefault(key, []).append(case)
-    rows, cells = [], {}
+    lines, guessed = {}, set()
     for (network, n_inputs, side, ratio), part in shared.items():
         layers = network_entry(network).layers(part[0]["options"], Data(**part[0]["size"]))
         key = f"{network}/{n_inputs}/{side}/ratio{ratio:g}"
         names = [dataset_label(case["dataset"]) for case in part]
-        notes = [GUESSED] * any(case["guessed"] for case in part)
-        rows.append(Row(key, [network_label(network), _named(names), f"{ratio:g}"], notes))
-        cells[key] = _cells(network, layers, n_inputs, inits, ratio)
-    columns = COLUMNS | {f"smallest_{name}": f"Smallest (layer), {name}" for name in inits}
-    return TableDocument(
-        caption=f"The magnitude above which 1/r of the initial weights θ† ({init}) of all layers "
+        labels = [network_label(network), _named(names), f"{ratio:g}"]
+        lines[key] = (labels, _cells(network, layers, n_inputs, inits, ratio))
+        guessed |= {key} if any(case["guessed"] for case in part) else set()
+    table = plain_table(
+        f"The magnitude above which 1/r of the initial weights θ† ({init}) of all layers "
         "together are expected, and the part of a layer's weights that lies above it. A layer at "
         "0 would be cut off if training left the order of the magnitudes as it was; no run enters "
         "here.",
-        row_header=["Network", "Dataset", "Ratio"],
-        rows=rows,
-        columns=[Column(key, label) for key, label in columns.items()],
-        cells=cells,
-        decimals=4,
-        notes=[
+        ["Network", "Dataset", "Ratio"],
+        COLUMNS | {f"smallest_{name}": f"Smallest (layer), {name}" for name in inits},
+        lines,
+        [
             "torch_default is uniform within ±1/√fan_in, glorot within ±√(6/(fan_in + fan_out)), "
             "he_normal is normal with a standard deviation of √(2/fan_in). RESNET keeps "
             "torchvision's, normal with √(2/fan_out). PIS scales all layers alike and changes no "
             "number here."
         ],
-        best_along="none",
+        decimals=4,
     )
+    for row in table.rows:
+        row.notes += [GUESSED] * (row.key in guessed)
+    return table
 
 
 def _with_known_size(case: dict[str, Any], split: dict[str, Any]) -> dict[str, Any]:
@@ -106,30 +109,27 @@ def _named(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _cells(network: str, layers, n_inputs: int, inits: list[str], ratio: float) -> dict[str, Cell]:
+def _cells(
+    network: str, layers: list[Layer] | None, n_inputs: int, inits: list[str], ratio: float
+) -> dict[str, Any] | str:
     if layers is None:
-        columns = [*COLUMNS, *(f"smallest_{name}" for name in inits)]
-        reason = "its layers are not known to iunet/networks/expected.py"
-        return {column: Cell(missing=reason) for column in columns}
+        return "its layers are not known to iunet/networks/expected.py"
     init = init_of(network, inits[0])
     densities = expected_densities(layers, init, ratio)
-    numbers = {
+    cells: dict[str, Any] = {
+        "inputs": Value(float(n_inputs), text=f"{n_inputs:,}"),
         "threshold": global_threshold(layers, init, ratio),
         "first": densities[0],
         "second": densities[1] if len(densities) > 1 else None,
         "last": densities[-1],
     }
-    cells = {"inputs": text_cell(f"{n_inputs:,}", float(n_inputs))}
-    for column, number in numbers.items():
-        known = number is not None
-        cells[column] = Cell(values={VALUE: Value(number)}) if known else text_cell("–")
     for i, name in enumerate(inits):
         own = init_of(network, name)
         if own == OWN and i > 0:
-            cells[f"smallest_{name}"] = text_cell("its own")
+            cells[f"smallest_{name}"] = "its own"
             continue
         found = expected_densities(layers, own, ratio)
         lowest = min(range(len(found)), key=found.__getitem__)
         text = f"{found[lowest]:.4f} ({lowest + 1})"
-        cells[f"smallest_{name}"] = text_cell(text, found[lowest])
+        cells[f"smallest_{name}"] = Value(found[lowest], text=text)
     return cells

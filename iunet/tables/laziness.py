@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import of_masks, with_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
-from iunet.tables.cells import grouped_table, number_cell, problem_notes, problems_of, text_cell
-from iunet.tables.document import Cell, TableDocument
+from iunet.tables.cells import cell, grouped_table, problem_notes, problems_of
+from iunet.tables.document import TableDocument, Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,10 +56,10 @@ def build(results: Results) -> TableDocument:
     return grouped_table(masks, ROWS, COLUMNS, _cells, CAPTION, [NOTE])
 
 
-def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Any] | str:
     found = part[part["missing"].isna() & part["failed"].isna()]
     if found.empty:
-        return {column: Cell(missing="; ".join(problems_of(part))) for column in COLUMNS}
+        return "; ".join(problems_of(part))
     densities = [*found["layer_density"]]
     lowest = [min(range(len(d)), key=d.__getitem__) for d in densities]
     units = [sum(int(s.partition("x")[0]) for s in shapes) for shapes in found["layer_shape"]]
@@ -67,14 +67,12 @@ def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
     smallest = fmean(d[i] for d, i in zip(densities, lowest, strict=True))
     which = ", ".join(str(i + 1) for i in sorted(set(lowest)))
     cut_off, n = int(found["disconnected"].sum()), len(found)
-    cells = {
-        "overlap": number_cell(found["mask_overlap"]),
-        "first": number_cell(d[0] for d in densities),
-        "second": number_cell(d[1] for d in densities if len(d) > 1),
-        "last": number_cell(d[-1] for d in densities),
-        "smallest": text_cell(f"{smallest:.3f} ({which})", smallest, n),
-        "dead_units": number_cell(100 * share for share in dead),
-        "disconnected": text_cell(f"{cut_off} of {n}", float(cut_off), n),
+    return {
+        "overlap": cell(found["mask_overlap"], *problem_notes(part)),
+        "first": [d[0] for d in densities],
+        "second": [d[1] for d in densities if len(d) > 1],
+        "last": [d[-1] for d in densities],
+        "smallest": Value(smallest, n=n, text=f"{smallest:.3f} ({which})"),
+        "dead_units": [100 * share for share in dead],
+        "disconnected": Value(float(cut_off), n=n, text=f"{cut_off} of {n}"),
     }
-    cells["overlap"].notes += problem_notes(part)
-    return cells

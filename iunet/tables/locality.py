@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import of_subnetworks
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import (
+    cell,
     cut_off_notes,
     grouped_table,
-    number_cell,
     problem_notes,
     problems_of,
-    text_cell,
 )
-from iunet.tables.document import Cell, TableDocument
+from iunet.tables.document import TableDocument
 from iunet.tables.laziness import ROWS, pruned_cells
 
 if TYPE_CHECKING:
@@ -64,15 +63,14 @@ def build(results: Results) -> TableDocument:
     return grouped_table(runs, ROWS, COLUMNS, _cells, CAPTION, [NOTE])
 
 
-def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
+def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Any] | str:
     found = part[part["first_layer_measure"].notna()]
     if found.empty:
-        return {column: Cell(missing="; ".join(problems_of(part))) for column in COLUMNS}
-    cells = {"measure": text_cell(", ".join(dict.fromkeys(found["first_layer_measure"])))}
-    for key in ("value", "shuffled", "ratio"):
-        cells[key] = number_cell(found[f"first_layer_{key}"])
-    cells["left_out"] = number_cell(
-        100 * found["first_layer_left_out"] / found["first_layer_units"]
-    )
-    cells["value"].notes += problem_notes(part) + cut_off_notes(part)
-    return cells
+        return "; ".join(problems_of(part))
+    return {
+        "measure": ", ".join(found["first_layer_measure"].unique()),
+        "value": cell(found["first_layer_value"], *problem_notes(part), *cut_off_notes(part)),
+        "shuffled": found["first_layer_shuffled"],
+        "ratio": found["first_layer_ratio"],
+        "left_out": 100 * found["first_layer_left_out"] / found["first_layer_units"],
+    }

@@ -18,8 +18,8 @@ from iunet.paper import official_rows, paper_table
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
-from iunet.tables.cells import text_cell
-from iunet.tables.document import PAPER_ROUNDING, PAPER_SEEDS, Column, Row, TableDocument
+from iunet.tables.cells import plain_table
+from iunet.tables.document import PAPER_ROUNDING, PAPER_SEEDS, TableDocument
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
 TITLE = "The metric of the paper's table 7"
@@ -105,17 +105,16 @@ def request(bench: Benchmark) -> Request:
 
 def build(results: Results | None) -> TableDocument:
     """The evidence as a table: one row per telling cell of the paper."""
-    rows, cells = [], {}
+    lines = {}
     for cell in telling_cells():
         part = "majority" if cell["is"] == MAJORITY else "equal"
-        key = f"{part}/{cell['dataset']}/{cell['method']}"
-        rows.append(Row(key, [dataset_label(cell["dataset"]), tabular_label(cell["method"])]))
-        texts = {"finding": cell["finding"], "beside": cell["beside"], "source": "table 9"}
-        cells[key] = {"paper": text_cell(None, cell["value"])}
-        cells[key] |= {name: text_cell(text) for name, text in texts.items()}
+        labels = [dataset_label(cell["dataset"]), tabular_label(cell["method"])]
+        content = {"paper": cell["value"], "source": "table 9"}
+        content |= {key: cell[key] for key in ("finding", "beside")}
+        lines[f"{part}/{cell['dataset']}/{cell['method']}"] = (labels, content)
     ours, others = counts_of_cells().values()
-    return TableDocument(
-        caption=f"In the paper's table 7, {ours['majority']} of {ours['cells']} cells of MLP_TAB, "
+    return plain_table(
+        f"In the paper's table 7, {ours['majority']} of {ours['cells']} cells of MLP_TAB, "
         "OMP, β-LASSO and IUNET equal the majority-class rate of the test split, where a constant "
         f"predictor's balanced accuracy is far lower; of XGB, TABN and MLP_TAB+C "
         f"{others['majority']} of {others['cells']} do. On small test splits with equal classes, "
@@ -123,9 +122,7 @@ def build(results: Results | None) -> TableDocument:
         f"attainable as k/n or as a mean of three, against {others['attainable']} of "
         f"{others['equal_class_cells']} of the other three as k/n. Both fit balanced accuracy with "
         "its arguments swapped: mean precision over the predicted classes.",
-        row_header=["Dataset", "Method"],
-        rows=rows,
-        columns=[Column(key, label) for key, label in COLUMNS.items()],
-        cells=cells,
-        best_along="none",
+        ["Dataset", "Method"],
+        COLUMNS,
+        lines,
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from iunet.labels import METRIC_LABELS, SCORES
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
+from iunet.tables.cells import plain_table
 from iunet.tables.document import (
     VALUE,
     Cell,
     Column,
     PaperValue,
-    Row,
     TableDocument,
     Value,
     compare_with_paper,
@@ -24,20 +24,18 @@ ENTRY = "table7"
 
 def build(results: Results) -> TableDocument:
     table = table7(of_results(results.runs))
-    rows, cells = [], {}
+    lines = {}
     for row in table.rows:
         for column in table.columns:
-            key, source = f"{row.key}/{column.key}", table.cell(row.key, column.key)
-            rows.append(Row(key, [*row.labels, column.label]))
-            cells[key] = {metric: _cell(source, metric) for metric in SCORES}
-    return TableDocument(
-        caption="Every cell of table 7 in all three metrics (%).",
-        row_header=["Dataset", "Method"],
-        rows=rows,
-        columns=[Column(metric, METRIC_LABELS[metric], VALUE) for metric in SCORES],
-        cells=cells,
-        notes=[MEAN_NOTE, SWAPPED_NOTE],
-        best_along="none",
+            source = table.cell(row.key, column.key)
+            content = {metric: _cell(source, metric) for metric in SCORES}
+            lines[f"{row.key}/{column.key}"] = ([*row.labels, column.label], content)
+    return plain_table(
+        "Every cell of table 7 in all three metrics (%).",
+        ["Dataset", "Method"],
+        [Column(metric, METRIC_LABELS[metric], VALUE) for metric in SCORES],
+        lines,
+        [MEAN_NOTE, SWAPPED_NOTE],
     )
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from iunet.labels import METRIC_LABELS
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.cells import cell, plain_table
+from iunet.tables.document import Cell, TableDocument
 from iunet.tables.table2 import complete_rows, complete_scores, paper_scores
 from iunet.tables.table7 import table7, tabular_label
 
@@ -128,32 +129,27 @@ def ranking_table(source: TableDocument, metric: str = "balanced_accuracy") -> T
     labels = {column.key: column.label for column in source.columns}
     methods = list(ranking.ranks)
     label = {m: labels.get(m, tabular_label(m)) for m in methods}
-    cells: dict[str, dict[str, Cell]] = {}
+    lines = {}
     for method in methods:
-        cells[method] = {"rank": Cell(values={VALUE: Value(ranking.ranks[method])})}
-        for other in methods:
-            cells[method][other] = _p_cell(ranking, method, other)
-    return TableDocument(
-        caption=f"Average ranks by {METRIC_LABELS[metric].lower()} over {ranking.n_datasets} data "
+        p_values = {other: _p_cell(ranking, method, other) for other in methods}
+        lines[method] = ([label[method]], {"rank": ranking.ranks[method]} | p_values)
+    return plain_table(
+        f"Average ranks by {METRIC_LABELS[metric].lower()} over {ranking.n_datasets} data "
         "sets (1 is best), and p-values of Wilcoxon's signed-rank test between pairs of methods, "
         "adjusted by Holm's method.",
-        row_header=["Method"],
-        rows=[Row(m, [label[m]]) for m in methods],
-        columns=[Column("rank", "Average rank"), *(Column(m, label[m]) for m in methods)],
-        cells=cells,
-        notes=[*_notes(ranking, label), paper_note()],
+        ["Method"],
+        {"rank": "Average rank", **{method: label[method] for method in methods}},
+        lines,
+        [*_notes(ranking, label), paper_note()],
         lower_is_better=["rank"],
-        best_along="none",
         data=ranking.to_json(),
     )
 
 
 def _p_cell(ranking: Ranking, method: str, other: str) -> Cell:
-    if method == other:
-        return Cell(values={VALUE: Value(text="–")})
-    if ranking.p_values is None:
+    if method != other and ranking.p_values is None:
         return Cell(missing="not enough data")
-    return Cell(values={VALUE: Value(ranking.p_values[method][other])})
+    return cell(None if method == other else ranking.p_values[method][other])
 
 
 def _notes(ranking: Ranking, label: dict[str, str]) -> list[str]:

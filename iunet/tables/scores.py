@@ -11,7 +11,7 @@ from iunet.networks.catalog import network_entry
 from iunet.paper import paper_table
 from iunet.runs.names import SURVIVORS, base_network
 from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.document import Cell, PaperValue, TableDocument, compare_with_paper, mark_best
+from iunet.tables.document import Cell, Column, PaperValue, TableDocument, compare_with_paper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,15 +63,18 @@ def score_table(
             compare_with_paper(found[name], (paper or {}).get((*key, name)))
         return found
 
-    form = {"metrics": metrics, "default_metric": default_metric, "best_along": "row"}
-    form["metric_labels"] = metric_labels(metrics)
-    notes = [SPREAD_NOTE, *notes]
-    runs = with_primary(runs)
-    table = grouped_table(runs, rows, labels, cells, caption, notes, **form)
-    for entry in table.columns:
-        entry.paper_metric = column_metric(entry.key)
-    mark_best(table)
-    return table
+    return grouped_table(
+        with_primary(runs),
+        rows,
+        [Column(name, label, column_metric(name)) for name, label in labels.items()],
+        cells,
+        caption,
+        [SPREAD_NOTE, *notes],
+        metrics=metrics,
+        default_metric=default_metric,
+        metric_labels=metric_labels(metrics),
+        best_along="row",
+    )
 
 
 def method_labels(*methods: str) -> dict[str, str]:

@@ -5,13 +5,14 @@ The setting is the compression ratio of the methods that have one, and the l1 of
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from iunet.labels import method_label, network_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_results, of_subnetworks
-from iunet.tables.cells import cut_off_notes, in_order, problems_of, select, text_cell
-from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.cells import NONE, cell, cut_off_notes, in_order, plain_table, problems_of, select
+from iunet.tables.document import VALUE, Cell, TableDocument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,6 @@ CAPTION = (
     "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "
     "the methods come in the same order."
 )
-NONE = "–"  # no method has such a setting
 
 
 def build(results: Results) -> TableDocument:
@@ -33,60 +33,47 @@ def build(results: Results) -> TableDocument:
     """
     chosen, fixed = of_results(results.runs), of_subnetworks(results.runs)
     methods = in_order(chosen["method"])
-    rows, cells = [], {}
+    lines = {}
     for network in in_order(chosen["network"]):
-        of_network = select(chosen, network=network)
-        base = _scores(of_network, methods)
-        key, chose = f"{network}/chosen", "chosen per data set"
+        per_set = select(chosen, network=network)
+        base = _scores(per_set, methods)
         settings = _settings(select(fixed, network=network))
-        with_l1 = any(l1 is not None for _, l1, _ in settings)
-        rows.append(Row(key, [network_label(network), chose, chose if with_l1 else NONE]))
-        cells[key] = _ranking_cells(base, base, _problems(of_network), first=True)
-        _note_cut_off(cells[key], of_network, methods)
-        for ratio, l1, runs in settings:
+        chose = "chosen per data set"
+        with_l1 = any(l1 != NONE for _, _, l1, _ in settings)
+        first = ("chosen", chose, chose if with_l1 else NONE, per_set)
+        for key, *labels, runs in [first, *settings]:
             varied = in_order(runs["method"])
             scores = base.copy()
             scores[varied] = _scores(runs, varied).reindex(base.index)[varied]
-            parts = {"ratio": ratio, "l1_": l1}.items()
-            setting = "-".join(f"{name}{v:g}" for name, v in parts if v is not None)
-            key = f"{network}/{setting}"
-            rows.append(Row(key, [network_label(network), _for_all(ratio), _for_all(l1)]))
-            cells[key] = _ranking_cells(scores, base, _problems(runs), first=False)
-            _note_cut_off(cells[key], runs, varied)
-    return TableDocument(
-        caption=CAPTION,
-        row_header=["Network", "Ratio", "l1 of β-LASSO"],
-        rows=rows,
-        columns=_columns(methods),
-        cells=cells,
-        notes=["Only data sets with a score of every method count in a row.", _note(cells)],
-        best_along="none",
-    )
-
-
-def _columns(methods: list[str]) -> list[Column]:
-    columns = []
+            content = _ranking(scores, base, runs)
+            if key == "chosen" and not content["same_order"].missing:
+                content["same_order"] = cell(None)
+            lines[f"{network}/{key}"] = ([network_label(network), *labels], content)
+    columns = {}
     for method in methods:
         label = method_label(method)
-        columns += [Column(method, label), Column(f"{method}_rank", f"Rank of {label}")]
-    last = {"same_order": "Same ranking", "same_datasets": "Data sets alike"}
-    return columns + [Column(key, label) for key, label in last.items()]
+        columns |= {method: label, f"{method}_rank": f"Rank of {label}"}
+    columns |= {"same_order": "Same ranking", "same_datasets": "Data sets alike"}
+    notes = ["Only data sets with a score of every method count in a row.", _note(lines)]
+    return plain_table(CAPTION, ["Network", "Ratio", "l1 of β-LASSO"], columns, lines, notes)
 
 
-def _for_all(value: float | None) -> str:
-    return NONE if value is None else f"{value:g} for all"
+def _settings(fixed: pd.DataFrame) -> list[tuple[str, str, str, pd.DataFrame]]:
+    """Every ratio with every l1: a key, both as labels, and the runs of both.
 
-
-def _settings(fixed: pd.DataFrame) -> list[tuple[float | None, float | None, pd.DataFrame]]:
-    """Every ratio with every l1, and the runs of both; None where no method has the one."""
+    None stands for the ratio, or the l1, if no method has one.
+    """
     lasso = fixed["l1"].notna()
     ratios = sorted(fixed[~lasso]["ratio"].dropna().unique()) or [None]
     all_l1 = sorted(fixed[lasso]["l1"].unique()) or [None]
-    pairs = [(ratio, l1) for ratio in ratios for l1 in all_l1 if (ratio, l1) != (None, None)]
-    return [
-        (ratio, l1, fixed[(~lasso & (fixed["ratio"] == ratio)) | (fixed["l1"] == l1)])
-        for ratio, l1 in pairs
-    ]
+    found = []
+    for ratio, l1 in itertools.product(ratios, all_l1):
+        values = {"ratio": ratio, "l1_": l1}.items()
+        if key := "-".join(f"{name}{v:g}" for name, v in values if v is not None):
+            labels = [NONE if v is None else f"{v:g} for all" for v in (ratio, l1)]
+            runs = fixed[(~lasso & (fixed["ratio"] == ratio)) | (fixed["l1"] == l1)]
+            found.append((key, *labels, runs))
+    return found
 
 
 def _problems(runs: pd.DataFrame) -> str:
@@ -107,38 +94,38 @@ def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
     return means.unstack().reindex(index=in_order(frame["dataset"]), columns=methods)
 
 
-def _ranking_cells(
-    scores: pd.DataFrame, base: pd.DataFrame, problems: str, first: bool
-) -> dict[str, Cell]:
+def _ranking(scores: pd.DataFrame, base: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Cell]:
+    """Means and ranks, and whether they are those of `base`.
+
+    A network with a layer that lost all weights has a score, too: a note says so.
+    """
     complete = scores.dropna().index.intersection(base.dropna().index)
-    names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
-    if complete.empty:
-        reason = "no data set with every method" + (f" ({problems})" if problems else "")
-        return {name: Cell(missing=reason) for name in names}
-    ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
     cells = {}
+    if complete.empty:
+        problems = _problems(runs)
+        reason = "no data set with every method" + (f" ({problems})" if problems else "")
+        names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
+        cells = {name: Cell(missing=reason) for name in names}
+    else:
+        ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
+        for method in base:
+            cells[method] = cell(scores.loc[complete, method].mean())
+            cells[f"{method}_rank"] = cell(ranks[method].mean())
+        same = ranks.mean().rank().equals(base_ranks.mean().rank())
+        alike = int((ranks == base_ranks).all(axis=1).sum())
+        cells["same_order"] = cell("yes" if same else "no")
+        cells["same_datasets"] = cell(f"{alike} of {len(complete)}")
     for method in base:
-        cells[method] = Cell(values={VALUE: Value(float(scores.loc[complete, method].mean()))})
-        cells[f"{method}_rank"] = Cell(values={VALUE: Value(float(ranks[method].mean()))})
-    same = ranks.mean().rank().equals(base_ranks.mean().rank())
-    alike = int((ranks == base_ranks).all(axis=1).sum())
-    text = "–" if first else "yes" if same else "no"
-    texts = {"same_order": text, "same_datasets": f"{alike} of {len(complete)}"}
-    return cells | {name: text_cell(text) for name, text in texts.items()}
-
-
-def _note_cut_off(cells: dict[str, Cell], runs: pd.DataFrame, methods: list[str]) -> None:
-    """A network with a layer that lost all weights has a score, too."""
-    for method in methods:
         cells[method].notes += cut_off_notes(select(runs, method=method), of="runs")
+    return cells
 
 
 def _ranks(scores: pd.DataFrame) -> pd.DataFrame:
     return scores.round(3).rank(axis=1, ascending=False, method="average")
 
 
-def _note(cells: dict[str, dict[str, Cell]]) -> str:
-    values = [row["same_order"].values.get(VALUE) for row in cells.values()]
+def _note(lines: dict[str, tuple[list[str], dict[str, Cell]]]) -> str:
+    values = [content["same_order"].values.get(VALUE) for _, content in lines.values()]
     answers = [value.text for value in values if value and value.text in ("yes", "no")]
     if not answers:
         return "No fixed setting can be compared yet."

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iunet.labels import dataset_label, network_label
 from iunet.results.collect import Results
 from iunet.results.selection import METHOD, of_results
-from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.document import VALUE, Cell, Row, TableDocument, mark_best
+from iunet.tables.cells import cell_of, plain_table
+from iunet.tables.document import VALUE, TableDocument
 from iunet.tables.scores import with_primary
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLE = "Appendix E.2: the weight λ of the contrastive loss"
 PAPER = "λ = 1"
@@ -26,20 +22,18 @@ def build(results: Results) -> TableDocument:
     runs = runs.join(weights.rename("weight"), on=METHOD)
     columns = {f"lambda{value:g}": value for value in sorted(set(runs["weight"]))}
 
-    def cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell]:
-        return {
+    labels = {column: f"λ = {value:g}" for column, value in columns.items()}
+    lines = {}
+    for (network, dataset), part in runs.groupby(["network", "dataset"], sort=False):
+        content = {
             column: cell_of(part[part["weight"] == value], {VALUE: "valid_primary"})
             for column, value in columns.items()
         }
-
-    labels = {column: f"λ = {value:g}" for column, value in columns.items()}
-    table = grouped_table(
-        runs, ("network", "dataset"), labels, cells, CAPTION, [SPREAD], best_along="row"
-    )
-    averages = {c: average([row[c] for row in table.cells.values()]) for c in columns}
-    table.rows.append(Row(AVERAGE, ["", "average"]))
-    table.cells[AVERAGE] = averages
-    mark_best(table)
+        head = [network_label(network), dataset_label(dataset)]
+        lines[f"{network}/{dataset}"] = (head, content)
+    averages = {column: average([line[column] for _, line in lines.values()]) for column in columns}
+    lines[AVERAGE] = (["", "average"], averages)
+    table = plain_table(CAPTION, ["Network", "Dataset"], labels, lines, [SPREAD], best_along="row")
     places = {label: (AVERAGE, column) for column, label in labels.items()}
     table.notes.append(winner_note(table, places, PAPER, "every data set and λ"))
     return table

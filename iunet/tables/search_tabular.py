@@ -5,8 +5,8 @@ from __future__ import annotations
 from iunet.labels import dataset_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_subnetworks
-from iunet.tables.cells import cell_of, in_order, select
-from iunet.tables.document import VALUE, Column, Row, TableDocument, mark_best
+from iunet.tables.cells import cell_of, in_order, plain_table, select
+from iunet.tables.document import VALUE, TableDocument
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
 
 TITLE = "Appendix E.2: compression ratio and κ on tables"
@@ -22,26 +22,24 @@ def build(results: Results) -> TableDocument:
         for ratio in sorted(set(runs["ratio"]))
         for kappa in sorted(set(runs["kappa"]), reverse=True)
     ]
-    rows, cells, places = [], {}, {}
+    lines, places = {}, {}
     for ratio, kappa in points:
         key = f"ratio{ratio:g}-kappa{kappa:g}"
-        rows.append(Row(key, [f"{ratio:g}", f"{kappa:g}"]))
         part = select(runs, ratio=ratio, kappa=kappa)
-        cells[key] = {
+        content = {
             d: cell_of(select(part, dataset=d), {VALUE: "valid_balanced_accuracy"})
             for d in datasets
         }
-        cells[key][AVERAGE] = average(list(cells[key].values()))
+        content[AVERAGE] = average(list(content.values()))
+        lines[key] = ([f"{ratio:g}", f"{kappa:g}"], content)
         places[f"r = {ratio:g}, κ = {kappa:g}"] = (key, AVERAGE)
-    table = TableDocument(
-        caption="Validation balanced accuracy (%) of IUNET by compression ratio r and κ.",
-        row_header=["r", "κ"],
-        rows=rows,
-        columns=[*(Column(d, dataset_label(d)) for d in datasets), Column(AVERAGE, "Average")],
-        cells=cells,
-        notes=[SPREAD],
+    table = plain_table(
+        "Validation balanced accuracy (%) of IUNET by compression ratio r and κ.",
+        ["r", "κ"],
+        {**{d: dataset_label(d) for d in datasets}, AVERAGE: "Average"},
+        lines,
+        [SPREAD],
         best_along="column",
     )
-    mark_best(table)
     table.notes.append(winner_note(table, places, PAPER_POINT, "every data set"))
     return table

@@ -8,15 +8,14 @@ from iunet.labels import METRIC_LABELS
 from iunet.paper import paper_table
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
+from iunet.tables.cells import plain_table
 from iunet.tables.document import (
     Cell,
     Column,
     PaperValue,
-    Row,
     TableDocument,
     Value,
     compare_with_paper,
-    mark_best,
 )
 from iunet.tables.scores import metric_labels
 from iunet.tables.table7 import METHODS, paper_table7, table7
@@ -46,26 +45,25 @@ def table2(source: TableDocument) -> TableDocument:
     counted = complete[LIKE_THE_PAPER]
     published, origin = _paper_table2(counted)
     summaries = {metric: summary_of(scores) for metric, scores in complete.items() if len(scores)}
-    cells = {
-        row: {c.key: _cell(row, c.key, summaries, published, source) for c in source.columns}
-        for row in SUMMARY
+    sides = (summaries, published)
+    lines = {
+        row: ([label], {c.key: _cell(row, c.key, *sides, source) for c in source.columns})
+        for row, label in SUMMARY.items()
     }
     compared = LIKE_THE_PAPER if published is not None else None
-    table = TableDocument(
-        caption=f"Summary of table 7 over {len(counted)} of {len(source.rows)} data sets: where "
+    return plain_table(
+        f"Summary of table 7 over {len(counted)} of {len(source.rows)} data sets: where "
         "each method was best (all tied winners count), its average score (%), and its average "
         "rank (ties share theirs, 1 is best).",
-        row_header=["Summary"],
-        rows=[Row(key, [label]) for key, label in SUMMARY.items()],
-        columns=[Column(c.key, c.label, compared) for c in source.columns],
+        ["Summary"],
+        [Column(c.key, c.label, compared) for c in source.columns],
+        lines,
+        [*_notes(source, counted), *origin],
         metrics=METRICS,
-        cells=cells,
         metric_labels=metric_labels(METRICS),
         lower_is_better=["average_rank"],
-        notes=[*_notes(source, counted), *origin],
+        best_along="row",
     )
-    mark_best(table)
-    return table
 
 
 def summary_of(values: pd.DataFrame) -> pd.DataFrame:
