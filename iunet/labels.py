@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 
 from iunet.baselines.catalog import LEARNERS
-from iunet.errors import UserError
-from iunet.method.catalog import LASSO, OBJECTIVES
+from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import NETWORKS
-from iunet.runs.names import SupernetName, base_network, network_variant
+from iunet.runs.names import base_network, network_variant
 
 # The one order in which methods are shown, everywhere.
 METHOD_LABELS = {
@@ -97,24 +96,6 @@ def network_label(network: str) -> str:
 
 def dataset_label(dataset: str) -> str:
     return DATASET_LABELS.get(dataset, dataset)
-
-
-def metric_label(metric: str) -> str:
-    """`valid_balanced_accuracy` becomes 'Validation balanced accuracy (%)'."""
-    part, _, rest = metric.partition("_")
-    if part in ("valid", "test") and rest in METRIC_LABELS:
-        name = "Validation" if part == "valid" else "Test"
-        return f"{name} {METRIC_LABELS[rest].lower()} (%)"
-    return f"{METRIC_LABELS[metric]} (%)" if metric in SCORES else METRIC_LABELS.get(metric, metric)
-
-
-def supernet_point(supernet: str) -> tuple[float, str] | None:
-    """(κ, objective) of a supernet named as in its path, `kappa0.25-ilo`; None for others."""
-    try:
-        name = SupernetName.parse(supernet)
-    except UserError:
-        return None
-    return None if name.objective == LASSO else (float(name.kappa), name.objective)
 
 
 def kappa_label(kappa: float) -> str:

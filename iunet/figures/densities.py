@@ -21,6 +21,7 @@ from iunet.figures.catalog import figure_request
 from iunet.figures.parts import (
     Rows,
     draw_curves,
+    key_line,
     missing_note,
     panel_grid,
     panels_of,
@@ -129,11 +130,11 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame) -> None:
 
 
 def _key(frame: pd.DataFrame) -> list[Line2D]:
-    handles = []
-    for method in method_order(frame["method"]):
-        gone = frame.loc[frame["method"] == method, "density"].isna().all()
-        label = method_label(method) + ": missing" * bool(gone)
-        handles.append(Line2D([], [], **look(method).line_style() | SOLID, label=label))
+    density = frame.groupby("method")["density"]
+    handles = [
+        key_line(method, method_label(method), density.get_group(method), **SOLID)
+        for method in method_order(frame["method"])
+    ]
     if frame["expected"].notna().any():
         handles.append(Line2D([], [], color=FAINT, **EXPECTED, label="from initial weights"))
     return handles

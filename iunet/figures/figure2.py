@@ -10,13 +10,19 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_curves, missing_note, say_why_empty, seeds_note
-from iunet.figures.style import FONT, PAGE_WIDTH, house_style, look, new_figure
+from iunet.figures.parts import (
+    Rows,
+    draw_curves,
+    key_line,
+    missing_note,
+    say_why_empty,
+    seeds_note,
+)
+from iunet.figures.style import FONT, PAGE_WIDTH, house_style, new_figure
 from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label
 from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
@@ -80,21 +86,16 @@ def draw(rows: Rows) -> Figure:
     datasets, ratios = list(frame["dataset"].unique()), sorted(there["ratio"].unique())
     width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
     figure, body = new_figure(width, 4.2, _notes(frame))
-    grid = body.add_gridspec(
-        2, len(datasets) + 1, width_ratios=[*[1] * len(datasets), 0.95 / (width - 0.95) * 3]
-    )
-    for j, dataset in enumerate(datasets):
-        panel = None
-        for i, sweep in enumerate(SWEEPS):
-            panel = body.add_subplot(grid[i, j], sharey=panel)
-            of_sweep = _shown(frame, sweep)
+    axes = body.subplots(len(SWEEPS), len(datasets), sharey="col", squeeze=False)
+    for sweep, panels in zip(SWEEPS, axes, strict=True):
+        of_sweep = _shown(frame, sweep)
+        for dataset, panel in zip(datasets, panels, strict=True):
             _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
-            if i == 0:
-                panel.set_title(dataset_label(dataset), weight="bold")
+        _draw_legend(panels[-1], of_sweep, sweep)
+    for dataset, panel in zip(datasets, axes[0], strict=True):
+        panel.set_title(dataset_label(dataset), weight="bold")
     body.supxlabel("Compression ratio", size=FONT)
     body.supylabel("Validation accuracy (%)", size=FONT)
-    for i, sweep in enumerate(SWEEPS):
-        _draw_legend(body.add_subplot(grid[i, -1]), _shown(frame, sweep), sweep)
     return figure
 
 
@@ -122,23 +123,15 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
     panel.grid(axis="y")
 
 
-def _draw_legend(axes: Axes, frame: pd.DataFrame, sweep: str) -> None:
-    axes.set_axis_off()
-    handles = []
-    for method, of_method in frame.groupby("method", sort=False):
-        label = curve_label(of_method.iloc[0], sweep)
-        label += ": missing" * bool(of_method["missing"].notna().all())
-        handles.append(Line2D([], [], **look(method).line_style(), label=label))
-    axes.legend(
-        handles=handles,
-        title=SWEEPS[sweep],
-        loc="center left",
-        alignment="left",
-        borderaxespad=0,
-        bbox_to_anchor=(-0.05, 0.5),
-        handlelength=2.6,
-        labelspacing=0.7,
-    )
+def _draw_legend(panel: Axes, frame: pd.DataFrame, sweep: str) -> None:
+    """To the right of a row of panels."""
+    handles = [
+        key_line(method, curve_label(points.iloc[0], sweep), points["valid_accuracy"])
+        for method, points in frame.groupby("method", sort=False)
+    ]
+    place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left"}
+    title = SWEEPS[sweep]
+    panel.legend(handles=handles, title=title, **place, handlelength=2.6, labelspacing=0.7)
 
 
 def curve_label(row: pd.Series, sweep: str) -> str:

@@ -24,8 +24,10 @@ from iunet.errors import UserError
 from iunet.figures.catalog import trained_supernets
 from iunet.figures.parts import Rows, missing_note, read_report, say_why_empty
 from iunet.figures.style import PAGE_WIDTH, house_style, new_figure
-from iunet.labels import dataset_label, kappa_label, supernet_point
+from iunet.labels import dataset_label, kappa_label
+from iunet.method.catalog import LASSO
 from iunet.runs.entries import Benchmark
+from iunet.runs.names import SupernetName
 
 BINS = ("epoch", "magnitude_low", "magnitude_high", "share")
 COLOURS = "Blues"
@@ -42,12 +44,13 @@ def shares(supernets: list[dict[str, Any]]) -> Rows:
     """One row per data set, κ, epoch and bin that holds a weight; a missing run is a row too."""
     panels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for supernet in supernets:
-        if supernet_point(supernet["supernet"]) is None:
-            raise UserError(f"Figure 3 cannot show '{supernet['supernet']}': it has no κ.")
         panels[supernet["dataset"], supernet["supernet"]].append(supernet)
     rows = []
     for (dataset, supernet), runs in panels.items():
-        head = {"dataset": dataset, "supernet": supernet, "kappa": supernet_point(supernet)[0]}
+        name = SupernetName.parse(supernet)
+        if name.objective == LASSO:
+            raise UserError(f"Figure 3 cannot show '{supernet}': β-LASSO has no κ.")
+        head = {"dataset": dataset, "supernet": supernet, "kappa": float(name.kappa)}
         for run in runs:
             if run["missing"]:
                 seed = {"seeds": str(run["seed"]), "missing": run["missing"]}
@@ -78,7 +81,8 @@ def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
     counted = frame[frame["share"].notna()]
     datasets = list(frame["dataset"].unique())
-    supernets = sorted(frame["supernet"].unique(), key=lambda s: (-supernet_point(s)[0], s))
+    kappas = dict(zip(frame["supernet"], frame["kappa"], strict=True))
+    supernets = sorted(kappas, key=lambda supernet: (-kappas[supernet], supernet))
     matrices = {key: _matrix(part) for key, part in counted.groupby(["dataset", "supernet"])}
     scale = Normalize(0, 100 * counted["share"].max() if matrices else 100)
     width = min(PAGE_WIDTH, 1.6 + 1.6 * len(supernets))
@@ -92,7 +96,7 @@ def draw(rows: Rows) -> Figure:
             else:
                 is_panel = (frame["dataset"] == dataset) & (frame["supernet"] == supernet)
                 say_why_empty(panel, frame[is_panel])
-            panel.set_title(kappa_label(supernet_point(supernet)[0]) if i == 0 else "")
+            panel.set_title(kappa_label(kappas[supernet]) if i == 0 else "")
         axes[i, 0].set_ylabel(f"{dataset_label(dataset)}\n|θ|")
     if matrices:
         # Magnitudes between which nearly all weights of every panel lie, in every epoch.

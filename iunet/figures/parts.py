@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
+from matplotlib.lines import Line2D
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.figures.style import look, say_in_panel
+from iunet.figures.style import FAINT, SMALL, look
 from iunet.labels import dataset_label, method_label, method_order, network_label
 
 Rows = list[dict[str, Any]]
@@ -39,7 +41,15 @@ def panels_of(body: FigureBase, n_panels: int) -> np.ndarray:
 
 def say_why_empty(panel: Axes, rows: pd.DataFrame) -> None:
     """The reasons for which all runs of a panel are missing, in place of their curves."""
-    say_in_panel(panel, "; ".join(rows["missing"].dropna().unique()) or "no run was asked for")
+    # Ticks are hidden, not removed: other panels may share the axis.
+    panel.tick_params(bottom=False, left=False, labelbottom=False, labelleft=False, which="both")
+    panel.spines[:].set_visible(False)
+    panel.set_facecolor("#f5f5f5")
+    text = "; ".join(rows["missing"].dropna().unique()) or "no run was asked for"
+    width = 72 * panel.get_window_extent().width / panel.get_figure(root=True).dpi  # points
+    wrapped = textwrap.fill(text, max(12, int(width / (0.65 * SMALL))))
+    centred = {"transform": panel.transAxes, "ha": "center", "va": "center"}
+    panel.text(0.5, 0.5, wrapped, **centred, size=SMALL, color=FAINT)
 
 
 def draw_curves(
@@ -76,6 +86,12 @@ def draw_curves(
             style |= {"linestyle": "none", "markerfacecolor": "white", "markeredgewidth": 1.0}
             style |= {"markeredgecolor": style["color"], "zorder": style["zorder"] + 2}
             panel.plot(hollow.index, hollow, **style, label=f"{method} disconnected")
+
+
+def key_line(method: str, label: str, rows: pd.Series, **line: Any) -> Line2D:
+    """A method's entry in a key, which says if it has no value among `rows`."""
+    label += ": missing" * bool(rows.isna().all())
+    return Line2D([], [], **look(method).line_style() | line, label=label)
 
 
 # ---- names and notes

@@ -23,7 +23,7 @@ from iunet.figures.parts import (
     say_why_empty,
 )
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
-from iunet.labels import dataset_label, method_order, metric_label
+from iunet.labels import METRIC_LABELS, dataset_label, method_order
 from iunet.results.collect import collect
 from iunet.results.selection import of_results
 from iunet.runs.entries import Benchmark
@@ -72,7 +72,7 @@ def draw(rows: Rows) -> Figure:
     height = lines * (0.62 + LINE_HEIGHT * max(len(methods), 2))
     figure, body = new_figure(min(PAGE_WIDTH, width), height, _notes(frame))
     axes = panels_of(body, len(panels))
-    labelled = {}  # the lowest panel of each column, or all if their metrics differ
+    one_metric = frame["metric"].nunique() == 1
     for i, (dataset, of_panel) in enumerate(panels.items()):
         panel = axes.ravel()[i]
         panel.set_title(dataset_label(dataset), weight="bold")
@@ -81,13 +81,16 @@ def draw(rows: Rows) -> Figure:
             panel.tick_params(labelleft=i % columns == 0)  # names of the panels beside it, too
             continue
         _draw_panel(panel, of_panel, methods)
-        one_metric = frame["metric"].nunique() == 1
-        labelled[i % columns if one_metric else i] = panel, of_panel["metric"].iloc[0]
-    for panel, metric in labelled.values():
-        panel.set_xlabel(metric_label(metric), size=SMALL)
+        panel.set_xlabel("" if one_metric else _axis_label(of_panel), size=SMALL)
+    if one_metric:
+        body.supxlabel(_axis_label(frame), size=SMALL)
     axes[0, 0].set_yticks(range(len(methods)), methods.index)
     axes[0, 0].set_ylim(len(methods) - 0.5, -0.5)  # the first method on top
     return figure
+
+
+def _axis_label(frame: pd.DataFrame) -> str:
+    return f"{METRIC_LABELS[frame['metric'].iloc[0]]} (%)"
 
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame, methods: pd.Series) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
@@ -124,16 +123,3 @@ def new_figure(width: float, height: float, notes: Sequence[str] = ()) -> tuple[
     body, foot = figure.subfigures(2, 1, height_ratios=[height, space], hspace=0)
     foot.text(0.01, 0.95, "\n".join(lines), ha="left", va="top", size=SMALL, color=FAINT)
     return figure, body
-
-
-def say_in_panel(axes: Axes, text: str) -> None:
-    """An empty panel that says why it is empty."""
-    # Ticks are hidden, not removed: other panels may share the axis.
-    axes.tick_params(bottom=False, left=False, labelbottom=False, labelleft=False, which="both")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.set_facecolor("#f5f5f5")
-    width_points = 72 * axes.get_window_extent().width / axes.get_figure(root=True).dpi
-    wrapped = textwrap.fill(text, max(12, int(width_points / (0.65 * SMALL))))
-    centred = {"transform": axes.transAxes, "ha": "center", "va": "center"}
-    axes.text(0.5, 0.5, wrapped, **centred, size=SMALL, color=FAINT)

@@ -28,22 +28,21 @@ def drawn(records: list[dict]):
 
 
 def panels2(figure) -> dict[tuple[str, str], object]:
-    """Panels by data set and sweep: column by column, the legends last."""
-    axes = figure.axes
-    n = len(axes) // 2 - 1
-    titles = [axes[2 * j].get_title() for j in range(n)]
-    return {
-        (title, sweep): axes[2 * j + i]
-        for j, title in enumerate(titles)
-        for i, sweep in enumerate(("pis", "ilo"))
-    } | {("legend", "pis"): axes[-2], ("legend", "ilo"): axes[-1]}
+    """Panels by data set and sweep, row by row."""
+    n = len(figure.axes) // 2
+    titles = [panel.get_title() for panel in figure.axes[:n]]
+    keys = [(title, sweep) for sweep in ("pis", "ilo") for title in titles]
+    return dict(zip(keys, figure.axes, strict=True))
+
+
+def legends(figure) -> list[list[str]]:
+    found = [panel.get_legend() for panel in figure.axes if panel.get_legend()]
+    return [[text.get_text() for text in legend.get_texts()] for legend in found]
 
 
 def test_figure2_plots_means_and_bands():
     panels = panels2(drawn(ratio_sweep()))
-    assert list(panels) == [
-        (title, row) for title in ("CIFAR10", "SVHN", "legend") for row in ("pis", "ilo")
-    ]
+    assert list(panels) == [(title, row) for row in ("pis", "ilo") for title in ("CIFAR10", "SVHN")]
     pis, ilo = panels["SVHN", "pis"], panels["SVHN", "ilo"]
     expected = {
         pis: ["omp", "iunet_no_ilo", "sup_kappa0.125", "iunet"],
@@ -72,19 +71,9 @@ def test_figure2_plots_means_and_bands():
 
 def test_figure2_legends_and_fonts():
     figure = drawn(ratio_sweep())
-    panels = panels2(figure)
-    legend = {row: panels["legend", row].get_legend() for row in ("pis", "ilo")}
-    assert [text.get_text() for text in legend["pis"].get_texts()] == [
-        "κ = 1 (OMP)",
-        "κ = 0.25",
-        "κ = 0.125",
-        "IUNET (κ = 0.25, ILO)",
-    ]
-    assert [text.get_text() for text in legend["ilo"].get_texts()] == [
-        "sup (OMP)",
-        "SCL",
-        "ILO",
-        "IUNET (κ = 0.25, ILO)",
+    assert legends(figure) == [
+        ["κ = 1 (OMP)", "κ = 0.25", "κ = 0.125", "IUNET (κ = 0.25, ILO)"],
+        ["sup (OMP)", "SCL", "ILO", "IUNET (κ = 0.25, ILO)"],
     ]
     assert says(figure, "Mean of 2 seeds")
     figure.draw_without_rendering()
@@ -134,8 +123,7 @@ def test_figure2_draws_what_is_there_and_names_what_is_missing():
     assert omp.get_xydata().tolist() == [[1, gap], [2, 60], [8, 40]]  # its supernet is missing
     iunet = line(panels["CIFAR10", "pis"], "iunet")
     assert iunet.get_xydata().tolist() == [[1, 51], [2, 61], [8, gap]]
-    labels = [text.get_text() for text in panels["legend", "ilo"].get_legend().get_texts()]
-    assert labels[:2] == ["sup (OMP)", "SCL: missing"]
+    assert legends(figure)[1][:2] == ["sup (OMP)", "SCL: missing"]
     assert says(figure, "CIFAR10, OMP at ratio 1 (seed 0), OMP (seed 1), SCL (seed 0): not fin")
     assert says(figure, "CIFAR10, IUNET at ratio 8 (seed 0): every weight died")
     assert says(figure, "SVHN, all runs: not in the mirror")

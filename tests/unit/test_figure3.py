@@ -71,4 +71,4 @@ def test_figure3_refuses_truncated_and_foreign_files(histograms):
     with pytest.raises(UserError, match=r"belongs to the run 'svhn/net/.*', not to cifar10"):
         shares([histograms[0] | {"dataset": "cifar10"}])
     with pytest.raises(UserError, match="has no κ"):
-        shares([histograms[0] | {"supernet": "dense"}])
+        shares([histograms[0] | {"supernet": "kappa1-lasso0.1"}])

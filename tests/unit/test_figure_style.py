@@ -14,9 +14,7 @@ from iunet.labels import (
     dataset_label,
     method_label,
     method_order,
-    metric_label,
     network_label,
-    supernet_point,
 )
 
 
@@ -28,7 +26,6 @@ def test_labels():
     assert method_label("of_my_own") == "of_my_own"
     assert network_label("mlp_vis-alpha4") == "MLP_VIS (alpha4)"
     assert (dataset_label("cifar10"), dataset_label("credit-g")) == ("CIFAR10", "credit-g")
-    assert metric_label("valid_balanced_accuracy") == "Validation balanced accuracy (%)"
     assert method_order(["mlp_c", "zz", "iunet", "aa", "dense", "iunet"]) == [
         "dense",
         "iunet",
@@ -36,9 +33,6 @@ def test_labels():
         "aa",
         "zz",
     ]
-    assert supernet_point("kappa0.25-ilo-glorot") == (0.25, "ilo")
-    assert supernet_point("dense") is None
-    assert supernet_point("kappa1-lasso0.00001") is None
 
 
 def test_every_method_has_a_look_of_its_own():
