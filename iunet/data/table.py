@@ -171,13 +171,9 @@ def _kind(dataset: str, column: pd.Series) -> str:
 
 
 def _warn_of_numbers(dataset: str, column: pd.Series) -> None:
-    """Say so if a column of text is mostly numbers: a `?` for missing makes it that, say."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return
-    values = column.dropna().unique()
-    numbers = pd.to_numeric(pd.Series(values), errors="coerce").notna().mean() if len(values) else 0
-    if MOSTLY <= numbers < 1:
-        strange = next(v for v in values if pd.isna(pd.to_numeric(v, errors="coerce")))
+    if (strange := odd_among_numbers(numbers_in(column))) is not None:
         log.warning(
             "data set '%s': column '%s' is taken as categorical because of values like '%s', "
             "though most of it are numbers",
@@ -185,6 +181,17 @@ def _warn_of_numbers(dataset: str, column: pd.Series) -> None:
             column.name,
             strange,
         )
+
+
+def numbers_in(column: pd.Series) -> pd.Series:
+    """The distinct values of a column of text as numbers, by value; NaN for those that are none."""
+    values = column.dropna().unique()
+    return pd.Series(pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").array, values)
+
+
+def odd_among_numbers(numbers: pd.Series) -> Any:
+    """A value that makes a column text though most are numbers, as a `?` for missing does."""
+    return numbers.index[numbers.isna()][0] if MOSTLY <= numbers.notna().mean() < 1 else None
 
 
 def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:

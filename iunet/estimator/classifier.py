@@ -261,10 +261,9 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             )
         outputs = outputs_of(classes)
         classes = classes[np.argsort(outputs)]
-        columns = (parameters["categorical_features"], parameters["max_categories"])
-        fitted, rows, warned = fit_columns(frame, *columns)
-        for text in warned:
-            warnings.warn(text, stacklevel=2)
+        fitted, rows = fit_columns(
+            frame, parameters["categorical_features"], parameters["max_categories"]
+        )
         preprocessing = {
             "kind": "tabular",
             **fitted.to_json(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import re
+import warnings
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -24,11 +25,12 @@ from iunet.data.preprocess import (
 )
 from iunet.data.table import (
     MAX_PLAUSIBLE_CLASSES,
-    MOSTLY,
     clean_features,
     dictionary_array,
     encode_levels,
     level_text,
+    numbers_in,
+    odd_among_numbers,
 )
 from iunet.errors import DataError, UserError, nearest
 
@@ -102,8 +104,8 @@ def _with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
 
 def fit_columns(
     frame: pd.DataFrame, categorical: list[Any] | None, max_categories: int
-) -> tuple[Preprocessing, Rows, list[str]]:
-    """The preprocessing, the rows as it makes them, and what there is to warn of.
+) -> tuple[Preprocessing, Rows]:
+    """The preprocessing, and the rows as it makes them.
 
     Columns are categories if they hold text, or if the parameter `categorical_features` says so.
     """
@@ -116,7 +118,9 @@ def fit_columns(
         table, _ = clean_features(ROWS, frame, [*chosen, *texts])
         fitted = fit_preprocessing(ROWS, table, every, max_categories)
         rows = apply_preprocessing(fitted, table, every)
-    return fitted, rows, [*_numbers_as_text(frame[texts]), *_identifiers(fitted, len(frame))]
+    for text in (*_numbers_as_text(frame[texts]), *_identifiers(fitted, len(frame))):
+        warnings.warn(text, stacklevel=3)  # the caller of fit
+    return fitted, rows
 
 
 def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
@@ -169,16 +173,14 @@ def _numbers_as_text(texts: pd.DataFrame) -> Iterator[str]:
     """Warnings of numbers that are read as categories: one `?` among them is enough for that."""
     all_numbers = []
     for name in texts.columns:
-        values = pd.Series(texts[name].dropna().unique(), dtype=object)
-        found = pd.to_numeric(values, errors="coerce")
-        share = found.notna().mean() if len(values) else 0
-        if share == 1 and (len(values) > MAX_PLAUSIBLE_CLASSES or (found % 1 != 0).any()):
-            all_numbers.append(f"'{name}'")
-        elif MOSTLY <= share < 1:
+        found = numbers_in(texts[name])
+        if (strange := odd_among_numbers(found)) is not None:
             yield (
-                f"Column '{name}' is taken as categorical because of values like "
-                f"'{values[found.isna()].iloc[0]}', though most of it are numbers."
+                f"Column '{name}' is taken as categorical because of values like '{strange}', "
+                "though most of it are numbers."
             )
+        elif found.notna().all() and (len(found) > MAX_PLAUSIBLE_CLASSES or any(found % 1 != 0)):
+            all_numbers.append(f"'{name}'")
     if all_numbers:
         listed = ", ".join(all_numbers[:SHOWN]) + (", …" if len(all_numbers) > SHOWN else "")
         yield (
