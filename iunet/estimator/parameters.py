@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from iunet.errors import DataError, nearest
+from iunet.machine.device import DEVICES
+from iunet.method.catalog import OBJECTIVES
 from iunet.method.pruning import Cut
+from iunet.runs.names import INITS, STRUCTURES
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.supernet import SupernetSettings
 
@@ -37,10 +40,10 @@ REAL = {  # parameter → the range of its values, and whether its lower end is 
     "weight_decay": (0, math.inf, True),
 }
 WORDS = {
-    "structure": ("weight", "unit"),
-    "objective": ("ilo", "sup", "scl"),
-    "init": ("torch_default", "he_normal", "glorot"),
-    "device": ("auto", "cpu", "cuda"),
+    "structure": tuple(STRUCTURES),
+    "objective": tuple(OBJECTIVES),
+    "init": INITS,
+    "device": DEVICES,
 }
 SEEDS = 2**64  # torch takes smaller ones
 
