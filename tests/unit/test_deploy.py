@@ -24,7 +24,7 @@ from toy_run import Toy
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import Layer, fold, without_dead_units
-from iunet.deploy.model import read_model, write_model
+from iunet.deploy.model import write_model
 from iunet.deploy.report import dense_bytes, dense_torch, report_text
 from iunet.deploy.run import read_run
 from iunet.errors import UserError
@@ -62,13 +62,6 @@ def test_dead_units_go():
     assert second.shape[1] == len(first) and decoder.shape == (3, len(third))
 
 
-def test_whole_members_without_a_mask():
-    model = random_model(TABULAR)
-    whole = replace(model, masks={}, members=model.states())
-    for ours, theirs in zip(fold(whole), fold(model), strict=True):
-        np.testing.assert_array_equal(ours.weights, theirs.weights)
-
-
 def test_networks_that_are_not_fully_connected_are_refused():
     for spec in (
         NetworkSpec("cnn", 3, side=16, options={"alpha": 1}),
@@ -79,22 +72,6 @@ def test_networks_that_are_not_fully_connected_are_refused():
 
 
 # ---- the file
-
-
-def test_the_file_holds_the_model(tmp_path):
-    path, model = tmp_path / "model.safetensors", random_model(TABULAR)
-    write_model(path, model)
-    read = read_model(path)
-    assert replace(read, members=[], masks={}) == replace(model, members=[], masks={})
-    for ours, theirs in zip(
-        [model.masks, *model.members], [read.masks, *read.members], strict=True
-    ):
-        assert set(ours) == set(theirs)
-        for name, array in ours.items():
-            np.testing.assert_array_equal(theirs[name], array)
-    before = path.read_bytes()
-    write_model(path, read)
-    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("network", NETWORKS)
