@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from iunet.labels import duration
 
@@ -32,8 +33,7 @@ def stage_of(rule: str) -> str:
     return STAGE_OF.get(rule, rule)
 
 
-@dataclass
-class Started:
+class Started(NamedTuple):
     rule: str
     message: str
     at: float
@@ -46,8 +46,7 @@ class Status:
     planned: Counter[str] = field(default_factory=Counter)  # jobs by rule
     finished: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)  # of the finished jobs
-    jobs: dict[int, Started] = field(default_factory=dict)  # every job that was started
-    running: set[int] = field(default_factory=set)
+    running: dict[int, Started] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
     began: float = 0.0
 
@@ -58,25 +57,23 @@ class Status:
 
     def start(self, job: int, rule: str, message: str, now: float) -> None:
         if rule not in NAMES_ONLY:
-            self.jobs[job] = Started(rule, message, now)
-            self.running.add(job)
+            self.running[job] = Started(rule, message, now)
             self.failed.discard(job)  # it is tried again
 
     def finish(self, job: int, now: float) -> str | None:
         """The job's rule, if it was running."""
-        if job not in self.running:
+        started = self.running.pop(job, None)
+        if started is None:
             return None
-        self.running.discard(job)
-        started = self.jobs[job]
         self.finished[started.rule] += 1
         self.seconds[started.rule] += now - started.at
         return started.rule
 
     def fail(self, job: int) -> str | None:
-        """The job's message, if it was started."""
-        self.running.discard(job)
+        """The job's message, if it was running."""
         self.failed.add(job)
-        return self.jobs[job].message if job in self.jobs else None
+        started = self.running.pop(job, None)
+        return started and started.message
 
     @property
     def done(self) -> int:
@@ -102,11 +99,10 @@ class Status:
         if not self.done:
             return None
         overall = self.seconds.total() / self.done
-        work = 0.0
-        for rule, n in self.planned.items():
-            mean = self.seconds[rule] / self.finished[rule] if self.finished[rule] else overall
-            work += mean * max(n - self.finished[rule], 0)
-        spent = sum(now - self.jobs[job].at for job in self.running)
+        means = {rule: self.seconds[rule] / n for rule, n in self.finished.items()}
+        left = self.planned - self.finished
+        work = sum(means.get(rule, overall) * n for rule, n in left.items())
+        spent = sum(now - started.at for started in self.running.values())
         side_by_side = max((self.seconds.total() + spent) / max(now - self.began, 1e-9), 0.1)
         return max(work - spent, 0.0) / side_by_side
 
@@ -118,7 +114,7 @@ class Status:
             parts.append(f"about {duration(left)} left")
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
-        here = {stage_of(self.jobs[job].rule) for job in self.running}
+        here = {stage_of(started.rule) for started in self.running.values()}
         at_work = [f"{s} {d} of {n}" for s, (d, n) in self.stages().items() if s in here]
         return ", ".join(parts) + (f": {', '.join(at_work)}" if at_work else "")
 

@@ -36,7 +36,7 @@ class Job:
 
     identity: Identity  # rule, wildcards, settings, id
     parameters: dict[str, Any]  # settings, and what follows from code
-    code: tuple[str, ...]  # versions of the modules that it runs
+    code: list[str]  # versions of the modules that it runs
     upstream: str
     state: str  # a digest of all of it, of which `upstream` of the next job is made
     before: tuple[Job, ...] = field(repr=False)
@@ -68,7 +68,6 @@ class Lineage:
         self.stages = stages  # by rule
         self._jobs: dict[tuple, Job] = {}
         self._makers: dict[str, Job | None] = {}
-        self._code: dict[str, tuple[str, ...]] = {}
 
     def job(self, rule: str, **wildcards: str) -> Job:
         """The job of a rule with these wildcards."""
@@ -96,20 +95,15 @@ class Lineage:
                 for files in reads(self.bench, point).values():
                     yield from [files] if isinstance(files, str) else files
 
-    def code_of_script(self, rule: str) -> tuple[str, ...]:
+    def code_of_script(self, rule: str) -> list[str]:
         """The versions of a rule's script and of all science that it imports."""
-        if rule not in self._code:
-            self._code[rule] = tuple(script_code(self.scripts / f"{rule}.py"))
-        return self._code[rule]
+        return script_code(self.scripts / f"{rule}.py")
 
-    def _code_of(self, rule: str, point: Point) -> tuple[str, ...]:
+    def _code_of(self, rule: str, point: Point) -> list[str]:
         """With a module that the script imports by a name of the job's."""
         own, module = self.code_of_script(rule), self.stages[rule].module
-        if module is None:
-            return own
-        return own + tuple(
-            line for line in code_lines(module(self.bench, point)) if line not in own
-        )
+        more = code_lines(module(self.bench, point)) if module else []
+        return own + [line for line in more if line not in own]
 
     # ---- which job makes a file
 

@@ -54,6 +54,7 @@ def is_plumbing(module: str) -> bool:
     return module in PLUMBING or f"{module}.".startswith(PACKAGES_OF_PLUMBING)
 
 
+@functools.cache
 def script_code(script: Path) -> list[str]:
     """The lines of a rule's script: its own, and those of all science that it imports."""
     return [f"{script.name} {_read(script).version}", *code_lines(*imports_of(script))]
