@@ -62,7 +62,9 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
         study = optuna.create_study(
             storage=storage, study_name=name, direction="maximize", load_if_exists=True
         )
-        _check_trials(study)
+        for trial in study.get_trials(deepcopy=False):
+            if not {"worker", "seconds"} <= set(trial.user_attrs):
+                raise ValueError(f"trial {trial.number} does not say who made it, and how long")
     except OSError as error:  # of the disk or its rights: the journal itself may be whole
         explain_full_disk(error, path)
         raise UserError(
@@ -75,12 +77,6 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
             f"{one_line(error)}). Delete it and run the same command again: the study begins anew."
         ) from error
     return study
-
-
-def _check_trials(study: optuna.Study) -> None:
-    for trial in study.get_trials(deepcopy=False):
-        if not {"worker", "seconds"} <= set(trial.user_attrs):
-            raise ValueError(f"trial {trial.number} does not say who made it, and how long it took")
 
 
 def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:

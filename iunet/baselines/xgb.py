@@ -52,6 +52,7 @@ def suggest(trial: optuna.Trial) -> dict[str, Any]:
 class Learner:
     def __init__(self, table: Table, settings: dict[str, Any], machine: Machine):
         self.table, self.settings, self.machine = table, settings, machine
+        self.n_outputs = 1 if table.n_classes == 2 else table.n_classes  # trees of a round
         self.matrices: dict[tuple[Any, ...], xgboost.DMatrix] = {}
 
     def matrix(self, one_hot: bool, *parts: str) -> xgboost.DMatrix:
@@ -68,12 +69,9 @@ class Learner:
     def fixed(self, parameters: dict[str, Any], seed: int) -> dict[str, Any]:
         """XGBoost's own parameters, from a trial's."""
         ours = ("one_hot", "early_stopping_rounds")
-        binary = self.table.n_classes == 2
-        objective = (
-            {"objective": "binary:logistic"}
-            if binary
-            else {"objective": "multi:softprob", "num_class": self.table.n_classes}
-        )
+        objective = {"objective": "binary:logistic"}
+        if self.n_outputs > 1:
+            objective = {"objective": "multi:softprob", "num_class": self.n_outputs}
         return {
             **{key: value for key, value in parameters.items() if key not in ours},
             **objective,
@@ -131,9 +129,7 @@ class Learner:
         # XGBoost's own format as bytes: `Booster().load_model(bytearray(array))` reads it.
         raw = np.frombuffer(bytes(booster.save_raw("ubj")), dtype=np.uint8)
         write_arrays(model, {"booster.ubj": raw})
-        trees = booster.num_boosted_rounds() * (
-            1 if self.table.n_classes == 2 else self.table.n_classes
-        )
+        trees = booster.num_boosted_rounds() * self.n_outputs
         return {"one_hot": parameters["one_hot"], "sizes": {"trees": trees, "bytes": len(raw)}}
 
     def predict(self, model: str, report: dict[str, Any], part: str) -> np.ndarray:

@@ -34,8 +34,12 @@ def check_own_table(dataset: str, raw: RawTable) -> RawTable:
         if name not in raw.categorical:
             _refuse_commas(dataset, raw.frame[name])
     _refuse_equal_labels(dataset, raw.frame[raw.target])
-    if features and len(raw.frame) > 1:
-        _refuse_constant(dataset, raw.frame[features])
+    if features and len(raw.frame) > 1 and all(_is_constant(raw.frame[f]) for f in features):
+        listed = ", ".join(f"'{name}'" for name in features[:5]) + ", …" * (len(features) > 5)
+        raise UserError(
+            f"Data set '{dataset}': every feature is constant ({listed}), so there is nothing to "
+            "learn from."
+        )
     return raw
 
 
@@ -82,7 +86,7 @@ def _texts(column: pd.Series) -> list[str]:
     """The distinct values that are text."""
     if pd.api.types.is_numeric_dtype(column):
         return []
-    return [value for value in column.dropna().map(str).unique() if isinstance(value, str)]
+    return list(column.dropna().map(str).unique())
 
 
 def _refuse_commas(dataset: str, column: pd.Series) -> None:
@@ -110,15 +114,8 @@ def _refuse_equal_labels(dataset: str, target: pd.Series) -> None:
             )
 
 
-def _refuse_constant(dataset: str, features: pd.DataFrame) -> None:
-    for name in features.columns:
-        try:
-            if features[name].nunique(dropna=False) > 1:
-                return
-        except TypeError:  # lists and the like: refused with their type later
-            return
-    listed = ", ".join(f"'{name}'" for name in features.columns[:5])
-    raise UserError(
-        f"Data set '{dataset}': every feature is constant ({listed}"
-        f"{', …' if features.shape[1] > 5 else ''}), so there is nothing to learn from."
-    )
+def _is_constant(column: pd.Series) -> bool:
+    try:
+        return column.nunique(dropna=False) <= 1
+    except TypeError:  # lists and the like: refused with their type later
+        return False

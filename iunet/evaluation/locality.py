@@ -50,7 +50,10 @@ def locality(mask: np.ndarray, side: int, channels: int) -> dict[str, Any]:
     kept = pixels.sum(axis=1)
     counted = pixels[kept >= 2]
     distance = _distances(side)
-    means = [_mean_distances(units, distance) for units in np.split(counted, _cuts(len(counted)))]
+    means = [
+        _mean_distances(units, distance)
+        for units in np.split(counted, range(CHUNK, len(counted), CHUNK))
+    ]
     value = float(np.concatenate(means).mean()) if len(counted) else None
     n = side**2
     shuffled = float(distance.sum() / (n * (n - 1))) if n > 1 else None
@@ -61,10 +64,6 @@ def locality(mask: np.ndarray, side: int, channels: int) -> dict[str, Any]:
         "units": len(mask),
         "left_out": int((kept < 2).sum()),
     }
-
-
-def _cuts(n: int) -> list[int]:
-    return list(range(CHUNK, n, CHUNK))
 
 
 def _distances(side: int) -> np.ndarray:

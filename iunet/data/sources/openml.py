@@ -139,7 +139,11 @@ def _check_parquet(url: str, path: str) -> str | None:
     The client itself compares an ARFF file with the description's md5. There is none for Parquet,
     but the object store's ETag is the md5 of a file that was uploaded in one piece.
     """
-    announced = _etag(url)
+    import requests
+
+    answer = requests.head(url, timeout=60, allow_redirects=True)
+    answer.raise_for_status()
+    announced = answer.headers.get("ETag", "").strip('"')
     if not re.fullmatch(r"[0-9a-f]{32}", announced):
         log.warning("%s: the server gives no md5 of this file", url)
         return None
@@ -150,14 +154,6 @@ def _check_parquet(url: str, path: str) -> str | None:
             f"{url} has the checksum {found}, but the server announces {announced}."
         )
     return found
-
-
-def _etag(url: str) -> str:
-    import requests
-
-    answer = requests.head(url, timeout=60, allow_redirects=True)
-    answer.raise_for_status()
-    return answer.headers.get("ETag", "").strip('"')
 
 
 def _read(described: openml.OpenMLDataset) -> tuple[pd.DataFrame, tuple[str, ...]]:
