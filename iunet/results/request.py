@@ -78,6 +78,14 @@ class AskedRun:
         return f"{self.dataset}, {self.network}, {self.method}, seed {self.seed}"
 
 
+def request_of(bench: Benchmark, key: str) -> Request:
+    """The runs of an entry of the config; of one without methods, its data sets alone."""
+    if key not in bench.entries():
+        return Request(datasets=bench.datasets_of_table(key.removeprefix("tables.")))
+    cells = bench.cells_of(key)
+    return Request(cells, supernets=cells if key in WITH_SUPERNETS else [])
+
+
 def every_run(bench: Benchmark) -> Request:
     """All that runs.csv tells."""
     shown = [key for key in WITH_SUPERNETS if key in bench.entries()]

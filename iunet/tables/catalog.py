@@ -3,7 +3,7 @@
     TITLE, GROUP              what it is called, and where it stands on the page
     KIND, PAIRS               if it is for one kind of data only, or fixes its networks and methods
     ENTRY                     if it shows the runs of another table's entry in the config
-    request(bench)            what it is made of, if that is more than the runs of its entry
+    request(bench)            what it is made of, if that is not what its entry names
     settings(bench)           the values of the config that it shows, if there are such
     build(results)            the table document, in the table's own job
 
@@ -18,7 +18,7 @@ import importlib
 from typing import Any
 
 from iunet.provenance import digest
-from iunet.results.request import Request, request_digest
+from iunet.results.request import Request, request_digest, request_of
 from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import Config
 from iunet.tables.notes import stand_in_text, tuning_notes
@@ -96,7 +96,7 @@ def table_request(bench: Benchmark, name: str) -> Request:
     module = table_module(name)
     if hasattr(module, "request"):
         return module.request(bench)
-    return Request(bench.cells_of(entry_of(name)))
+    return request_of(bench, entry_of(name))
 
 
 def table_settings(bench: Benchmark, name: str) -> dict[str, Any]:

@@ -75,31 +75,27 @@ class Claim:
     """
 
     key: str
-    text: str
+    claim: str
     where: str  # in the paper
     measure: str
     table: str  # its runs count, and its numbers stand there
-    methods: tuple[str, str]  # ours, theirs
+    ours: str  # methods
+    theirs: str
     column: str
-    on: tuple[str, ...]  # what both sides must have: networks, cuts
+    on: str  # what both sides must have: networks, cuts
     smallest: float | None  # effect of interest; None: the measure has its own verdict
     unit: str
     level: bool  # the claim is that both are level
     tuned: bool  # depends on the budgets of tuning
 
 
-CLAIMS = tuple(
-    Claim(
-        **{key: row[key] for key in ("key", "where", "measure", "table", "column", "unit")},
-        text=row["claim"],
-        methods=(row["ours"], row["theirs"]),
-        on=tuple(row["on"].split()),
-        smallest=float(row["smallest"]) if row["smallest"] else None,
-        level=row["level"] == "yes",
-        tuned=row["tuned"] == "yes",
-    )
-    for row in paper_claims()
-)
+def _claim(row: dict[str, str]) -> Claim:
+    smallest = float(row["smallest"]) if row["smallest"] else None
+    yes = {key: row[key] == "yes" for key in ("level", "tuned")}
+    return Claim(**row | {"smallest": smallest} | yes)
+
+
+CLAIMS = tuple(map(_claim, paper_claims()))
 
 
 # ---- what it asks for
@@ -172,9 +168,11 @@ def find(claim: Claim, frames: dict[str, Any]) -> Finding:
     """What the runs say of a claim; `frames` has the runs of each table."""
     if claim.table not in frames:  # not about runs, or about none that there are
         return metric_of_table7() if claim.key == "metric" else Finding(None, NOT_RUN, [NO_RUN])
-    measure = MEASURES.get(claim.key)
     frame = frames[claim.table]
-    found = measure(frame) if measure else compared(frame, *claim.methods, claim.column, claim.on)
+    if measure := MEASURES.get(claim.key):
+        found = measure(frame)
+    else:
+        found = compared(frame, claim.ours, claim.theirs, claim.column, claim.on.split())
     if isinstance(found, Finding):
         return found
     whole = effect(found.differences)
@@ -215,11 +213,7 @@ def ledger(found: dict[str, Finding], facts: dict[str, Any]) -> TableDocument:
 def _line(claim: Claim, found: Finding, facts: dict[str, Any]) -> dict[str, Any]:
     effect = found.effect
     return {
-        "key": claim.key,
-        "claim": claim.text,
-        "where": claim.where,
-        "measure": claim.measure,
-        "unit": claim.unit,
+        **{key: getattr(claim, key) for key in ("key", "claim", "where", "measure", "unit")},
         "effect": effect.mean if effect else None,
         "low": effect.low if effect else None,
         "high": effect.high if effect else None,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
-from iunet.errors import UserError
 from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import of_results
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
-from iunet.tables.cells import cell_of, grouped_table
+from iunet.tables.cells import cell, cell_of, grouped_table
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
 from iunet.tables.scores import with_primary
 
@@ -66,33 +65,16 @@ def request(bench: Benchmark) -> Request:
 
 
 def build(results: Results) -> TableDocument:
-    return efficiency(results, [read_json(path) for path in results.artifacts])
-
-
-def efficiency(results: Results, measured: list[dict[str, Any]]) -> TableDocument:
-    """One row per data set, network and method; `measured` are the measurements of one seed each.
-
-    Each of `measured` has dataset, network, method, and what `measure_latency` and the files' sizes
-    give, under the keys of `MEASURED` (those that are absent show as not measured).
-    """
-    by_run = _by_run(measured)
-    names = {"score": "Test score (%)", **COUNTS, **MEASURED}
+    """One row per data set, network and method, with the measurement of one seed."""
+    measured = [read_json(path) for path in results.artifacts]
+    by_run = {tuple(entry[key] for key in ROWS): entry for entry in measured}
 
     def cells(run: tuple, part: pd.DataFrame) -> dict[str, Cell]:
         return _cells(part, by_run.get(run, {}))
 
+    names = {"score": "Test score (%)", **COUNTS, **MEASURED}
     runs = with_primary(of_results(results.runs))
     return grouped_table(runs, ROWS, names, cells, CAPTION, [NOTE])
-
-
-def _by_run(measured: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for entry in measured:
-        key = (entry["dataset"], entry["network"], entry["method"])
-        if key in found:
-            raise UserError(f"The efficiency table has two measurements of {', '.join(key)}.")
-        found[key] = entry
-    return found
 
 
 def _cells(part: pd.DataFrame, measured: dict[str, Any]) -> dict[str, Cell]:
@@ -108,14 +90,8 @@ def _cells(part: pd.DataFrame, measured: dict[str, Any]) -> dict[str, Cell]:
         elif not gone:
             cells[column].missing = "has no such count"
     for column in MEASURED:
-        cells[column] = _measured_cell(measured.get(column), gone)
+        value = measured.get(column)
+        if isinstance(value, int):
+            value = Value(float(value), text=f"{value:,}")
+        cells[column] = Cell(missing=gone or NOT_MEASURED) if value is None else cell(value)
     return cells
-
-
-def _measured_cell(value: Any, gone: str | None) -> Cell:
-    if value is None:
-        return Cell(missing=gone or NOT_MEASURED)
-    if isinstance(value, str):
-        return Cell(values={VALUE: Value(text=value)})
-    text = f"{value:,}" if isinstance(value, int) else None
-    return Cell(values={VALUE: Value(float(value), text=text)})

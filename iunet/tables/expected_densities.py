@@ -14,7 +14,6 @@ from iunet.networks.expected import (
     init_of,
 )
 from iunet.results.collect import Results
-from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import INITS
 from iunet.tables.cells import plain_table
@@ -35,15 +34,10 @@ MOST_NAMED = 3  # data sets of one row
 GUESSED = "inputs estimated from the paper's table 9, since the data are not available"
 
 
-def request(bench: Benchmark) -> Request:
-    """The splits, which know the number of inputs; no run enters here."""
-    return Request(datasets=bench.datasets_of_table("expected_densities"))
-
-
 def settings(bench: Benchmark) -> dict[str, Any]:
     """The networks of each data set with their ratios; and the paper's sizes of every set.
 
-    Of a table without a split the number of inputs is then an estimate.
+    The splits know the number of inputs; of a table without one it is then an estimate.
     """
     cases = []
     for name in bench.datasets_of_table("expected_densities"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from iunet.results.collect import Results
-from iunet.results.request import Request
 from iunet.results.selection import consistency
-from iunet.runs.entries import Benchmark
 from iunet.tables.consistency import consistency_table
 from iunet.tables.document import TableDocument
 
@@ -16,12 +14,6 @@ PAIRS = (
     ("mlp_tab", "dense"),
     ("mlp_tab", "iunet"),
 )
-
-
-def request(bench: Benchmark) -> Request:
-    """The supernets, too, beside what is cut from them."""
-    cells = bench.cells_of("tables.table3")
-    return Request(cells, supernets=cells)
 
 
 def build(results: Results) -> TableDocument:

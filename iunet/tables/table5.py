@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from iunet.results.collect import Results
-from iunet.results.request import Request
 from iunet.results.selection import consistency
-from iunet.runs.entries import Benchmark
 from iunet.tables.consistency import consistency_table
 from iunet.tables.document import TableDocument
 
 TITLE = "Table 5: consistency on all image data sets"
 KIND = "vision"
 PAIRS = (("mlp_vis", "dense"), ("mlp_vis", "iunet"))
-
-
-def request(bench: Benchmark) -> Request:
-    """The supernets, too, beside what is cut from them."""
-    cells = bench.cells_of("tables.table5")
-    return Request(cells, supernets=cells)
 
 
 def build(results: Results) -> TableDocument:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from iunet.results.collect import Results
-from iunet.results.request import Request
-from iunet.runs.entries import Benchmark
 from iunet.tables.data_statistics import TABLE8, statistics_table
 from iunet.tables.document import TableDocument
 
 TITLE = "Table 8: statistics of the vision data sets"
 KIND = "vision"
-
-
-def request(bench: Benchmark) -> Request:
-    """The splits of the data sets, and no run."""
-    return Request(datasets=bench.datasets_of_table("table8"))
 
 
 def build(results: Results) -> TableDocument:

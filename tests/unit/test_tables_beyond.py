@@ -10,11 +10,11 @@ import pytest
 from run_frames import frame_of, layers_of, results_of, run, table_of
 from scipy.stats import friedmanchisquare, wilcoxon
 
+from iunet.artifacts import write_json
 from iunet.baselines.catalog import LEARNERS
-from iunet.errors import UserError
 from iunet.tables import expected_densities
+from iunet.tables.catalog import table_module
 from iunet.tables.document import VALUE
-from iunet.tables.efficiency import efficiency
 from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import MAJORITY, NEITHER, ONE, telling_cells
 from iunet.tables.ranking import critical_difference, paper_ranking, ranking_table, smallest_p
@@ -183,14 +183,16 @@ MEASURED = {
 }
 
 
-def test_efficiency():
+def test_efficiency(tmp_path):
+    write_json(tmp_path / "latency.json", MEASURED)
     results = results_of(
         run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0),
         run("vehicle", "mlp_tab", "iunet", 1, 60.0, balanced=72.0, kept_parameters=301),
         run("vehicle", "xgb", "xgb", 0, 60.0, kept_parameters=None),
         run("vehicle", "mlp_tab", "omp", 0, missing="not finished"),
     )
-    table = efficiency(results, [MEASURED])
+    results = replace(results, artifacts=[str(tmp_path / "latency.json")])
+    table = table_module("efficiency").build(results)
     cells = table.cells["vehicle/mlp_tab/iunet"]
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5
@@ -204,8 +206,6 @@ def test_efficiency():
     assert table.cells["vehicle/xgb/xgb"]["kept_parameters"].missing == "has no such count"
     gone = table.cells["vehicle/mlp_tab/omp"]
     assert {cell.missing for cell in gone.values()} == {"not finished"}
-    with pytest.raises(UserError, match="two measurements of vehicle, mlp_tab, iunet"):
-        efficiency(results, [MEASURED, MEASURED])
 
 
 # ---- cost
