@@ -10,7 +10,6 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from iunet.errors import UserError
 from iunet.figures.catalog import figure_request
@@ -100,12 +99,9 @@ def draw(rows: Rows) -> Figure:
 
 
 def _shown(frame: pd.DataFrame, sweep: str) -> pd.DataFrame:
-    """The rows of a sweep, from κ = 1 and `sup` away, IUNET last."""
+    """The rows of a sweep."""
     curves = zip(frame["method"], frame["kappa"], frame["objective"], strict=True)
-    frame = frame[[sweep in sweeps_of(*curve) for curve in curves]]
-    objective = frame["objective"].map(list(OBJECTIVE_LABELS).index)
-    order = frame.assign(last=frame["method"].eq("iunet"), smaller=-frame["kappa"], o=objective)
-    return frame.loc[order.sort_values(["last", "smaller", "o", "method"], kind="stable").index]
+    return frame[[sweep in sweeps_of(*curve) for curve in curves]]
 
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
@@ -117,17 +113,21 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
     draw_curves(panel, found, "ratio", "valid_accuracy", ratios)
     panel.set_xscale("log", base=2)
     panel.set_xlim(min(ratios) / 1.15, max(ratios) * 1.15)
-    panel.xaxis.set_major_locator(FixedLocator(ratios))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
+    panel.set_xticks(ratios, map("{:g}".format, ratios))
+    panel.minorticks_off()
     panel.grid(axis="y")
 
 
 def _draw_legend(panel: Axes, frame: pd.DataFrame, sweep: str) -> None:
-    """To the right of a row of panels."""
+    """To the right of a row of panels: from κ = 1 and `sup` away, IUNET last."""
+    frame = frame.assign(
+        iunet=frame["method"].eq("iunet"),
+        change=-frame["kappa"],
+        objective_place=frame["objective"].map(list(OBJECTIVE_LABELS).index),
+    )
     handles = [
         key_line(method, curve_label(points.iloc[0], sweep), points["valid_accuracy"])
-        for method, points in frame.groupby("method", sort=False)
+        for (*_, method), points in frame.groupby(["iunet", "change", "objective_place", "method"])
     ]
     place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left"}
     title = SWEEPS[sweep]
