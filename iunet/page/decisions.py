@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-ABSENT = object()
+from iunet.runs.scale import config_value
+from iunet.runs.settings import Config
+
 Decision = dict[str, Any]  # topic, decision, source; why, section and keys if it has them
 
 
@@ -17,36 +19,17 @@ def read_decisions(path: str | Path) -> list[Decision]:
     return [{"why": "", "section": "", "keys": {}} | entry for entry in entries]
 
 
-def beside_config(decisions: list[Decision], config: dict[str, Any]) -> list[Decision]:
-    """The decisions with the config's value of each of their keys (None: it has no such key)."""
+def beside_config(decisions: list[Decision], config: Config) -> list[Decision]:
+    """The decisions with the config's value of each of their keys."""
     found = []
     for decision in decisions:
         values = []
         for key, decided in decision["keys"].items():
-            value = lookup(config, key)
-            there = value is not ABSENT
-            values.append(
-                {
-                    "key": key,
-                    "value": as_text(value) if there else None,
-                    "decided": as_text(decided),
-                    "changed": there and value != decided,
-                }
-            )
+            value = config_value(config, key)
+            texts = {"key": key, "value": as_text(value), "decided": as_text(decided)}
+            values.append(texts | {"changed": value != decided})
         found.append(decision | {"values": values})
     return found
-
-
-def lookup(config: dict[str, Any], key: str) -> Any:
-    """The value of a dotted key. Names in the config may hold dots, so the longest part wins."""
-    if key in config:
-        return config[key]
-    parts = key.split(".")
-    for end in range(len(parts) - 1, 0, -1):
-        inner = config.get(".".join(parts[:end]))
-        if isinstance(inner, dict):
-            return lookup(inner, ".".join(parts[end:]))
-    return ABSENT
 
 
 def as_text(value: Any) -> str:

@@ -65,7 +65,7 @@ def config_readme(schema: Schema, config: dict[str, Any]) -> str:
         lines += [f"\n## {section}\n", f"{text[0].upper()}{text[1:]}.\n"]
         keys = dict(keys_of(below, schema, (section,)))
         if not keys:
-            lines.append(f"In the paper's config: {shown(value_at(config, (section,)))}")
+            lines.append(f"In the paper's config: {shown(config[section])}")
             continue
         lines += ["| key | value | meaning |", "|---|---|---|"]
         for path, key in keys.items():
@@ -77,6 +77,7 @@ def config_readme(schema: Schema, config: dict[str, Any]) -> str:
 
 
 def value_at(config: dict[str, Any], path: Key) -> Any:
+    """The value of a key; None of one that the config leaves out."""
     for name in path:
         config = config.get(name) if isinstance(config, dict) else None
     return config
