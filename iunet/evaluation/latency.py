@@ -2,7 +2,8 @@
 
 Unstructured sparsity only helps where something uses it. Two forms do: sparse matrices (CSR; of a
 Conv over its unfolded input), and smaller dense layers without the units that are dead. All forms
-compute the same function, BatchNorm folded into the layer before it, the dense one too.
+compute the same function, BatchNorm folded into the layer before it, the dense one too. The stage
+measures the subnetwork that was chosen, for the efficiency table.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -23,7 +25,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from iunet.networks.network import Network, NetworkSpec
+from iunet.artifacts import read_json, write_json
+from iunet.method.masks import read_masks
+from iunet.networks.network import Network, NetworkSpec, build_network
+from iunet.training.members import read_members
+from iunet.training.support.environment import describe_environment, set_up_torch
 
 BATCHES = (1, 128)
 Norm = nn.BatchNorm1d | nn.BatchNorm2d
@@ -89,6 +95,57 @@ def _times(
             if step >= warm_up:
                 samples[name].append(1000 * (time.perf_counter() - start))
     return {name: median(values) for name, values in samples.items()}
+
+
+# ---- the stage
+
+
+def measure_chosen(
+    choice: str,
+    candidates: list[dict[str, str]],
+    dense: str,
+    description: str,
+    run: dict[str, Any],
+    output: str,
+    repeats: int = 30,
+) -> None:
+    """The stage: bytes and latency of the chosen subnetwork, on the CPU; if none was, it says so.
+
+    A candidate has supernet and cut, by which it is chosen, and its files: weights, mask and
+    mask_report. `dense` are the weights of the dense network of the same seed, `description` is its
+    initial.json, and `run` says dataset, network, method and seed.
+    """
+    chosen = read_json(choice)["chosen"]
+    if chosen is None:
+        write_json(output, {**run, "missing": "every candidate failed"})
+        return
+    point = (chosen["supernet"], chosen["cut"])
+    files = next(c for c in candidates if (c["supernet"], c["cut"]) == point)
+    spec = NetworkSpec(**read_json(description)["network"])
+    masks = read_masks(files["mask"], files["mask_report"])
+    device = set_up_torch("cpu", 1, 1)
+    network = build_network(spec)
+    network.load_state_dict(read_members(files["weights"], masks, device)[0])
+    latency = measure_latency(network, spec, masks, repeats=repeats)
+    content = {
+        **run,
+        "bytes_dense": Path(dense).stat().st_size,
+        "bytes_pruned": sum(Path(files[name]).stat().st_size for name in ("weights", "mask")),
+        **latency_columns(latency),
+        "latency": latency,
+        "environment": describe_environment(device),
+    }
+    write_json(output, content)
+
+
+def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
+    """What was measured, under the column names of the efficiency table."""
+    columns: dict[str, Any] = {}
+    for batch, entry in latency["batches"].items():
+        columns[f"latency_{batch}_dense_ms"] = entry["dense_ms"]
+        columns[f"latency_{batch}_pruned_ms"] = entry["pruned_ms"]
+    forms = [entry["form"] for entry in latency["batches"].values()]
+    return columns | {"form": " / ".join(dict.fromkeys(forms))}
 
 
 # ---- forms of a network

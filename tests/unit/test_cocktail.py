@@ -20,7 +20,6 @@ from iunet.baselines.cocktail.network import (
 )
 from iunet.baselines.cocktail.optimisers import Lookahead, average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import DROPOUT_SHAPES, Cocktail
-from iunet.method.objectives import balanced_class_weights
 
 
 @pytest.fixture(autouse=True)
@@ -352,18 +351,6 @@ def test_augmentations_change_the_loss(kind):
     weights = torch.ones(2)
     found = augmenters.augmented_loss(cocktail, linear, x, labels, weights, generator())
     assert found.item() != pytest.approx(F.cross_entropy(linear(x), labels).item(), abs=1e-6)
-
-
-def test_class_weights_and_a_class_without_rows():
-    labels = torch.tensor([0, 0, 0, 2, 2, 4])
-    weights = balanced_class_weights(labels, 5)
-    assert weights[[0, 2, 4]].tolist() == pytest.approx([6 / (5 * 3), 6 / (5 * 2), 6 / 5])
-    logits = torch.randn(6, 5)
-    loss = F.cross_entropy(logits, labels, weights)
-    # Every class of train counts the same, however many rows it has.
-    per_row = F.cross_entropy(logits, labels, reduction="none")
-    expected = torch.stack([per_row[labels == c].mean() for c in (0, 2, 4)]).mean()
-    torch.testing.assert_close(loss, expected)
 
 
 # ---- optimisers

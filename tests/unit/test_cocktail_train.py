@@ -20,7 +20,6 @@ from iunet.data.preprocess import Categorical, Numeric, Preprocessing
 from iunet.errors import UserError
 from iunet.scoring.prediction import predict
 from iunet.training.loop import Trained
-from iunet.training.schedule import schedule_of
 from iunet.training.support.checkpoint import Checkpoint
 
 CPU = torch.device("cpu")
@@ -102,12 +101,6 @@ def equal(one, two) -> bool:
 # ---- results
 
 
-def test_default_schedule_is_105_epochs():
-    cycles = schedule_of(vars(Cocktail()))
-    assert cycles.cycle_ends == (15, 45, 105)
-    assert cycles.lr_at(0) == cycles.lr_at(15) == 1e-3 and cycles.lr_at(14.99) < 1e-8
-
-
 def softmax_of(state, cocktail, table):
     network = module.CocktailNetwork(cocktail, 6, 3, None)
     network.load_state_dict(state)
@@ -164,11 +157,6 @@ def test_batchnorm_of_the_average_is_estimated_anew(table):
 def test_odd_data_train(shape, changes, augmentation):
     fitted = Table(**shape).fit(**STRONG, **AUGMENTED[augmentation], **changes, cycles=2)
     assert torch.isfinite(fitted.valid_probabilities).all()
-
-
-def test_one_train_row_is_refused():
-    with pytest.raises(UserError, match="Run toy/mlp_c: 1 train rows are too few"):
-        Table(n_train=1).fit()
 
 
 def test_divergence_names_the_run(table):

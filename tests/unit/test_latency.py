@@ -12,11 +12,12 @@ from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import (
     SparseLinear,
     fold_batchnorm,
+    latency_columns,
+    measure_chosen,
     measure_latency,
     pruned_forms,
     remove_dead_units,
 )
-from iunet.evaluation.measure import latency_columns, measure_chosen
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.tables.efficiency import MEASURED
 

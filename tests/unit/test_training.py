@@ -197,12 +197,6 @@ def test_a_layer_that_lost_all_weights_still_trains(toy):
     assert 0 <= history[-1]["valid_accuracy"] <= 100
 
 
-def test_dense_network_has_no_mask(toy):
-    folder = toy.finetune("dense", dense=True, first_cycle_epochs=1)
-    weights = split_members(read_arrays(folder / "weights"))
-    assert len(weights) == 3 and weights[0]["encoder.0.weight"].shape == (16, 5)
-
-
 def test_cosine_with_restarts_is_torchs():
     settings = FinetuneSettings(**FINETUNE | {"first_cycle_epochs": 15})
     schedule = schedule_of(vars(settings))

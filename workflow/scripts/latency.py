@@ -2,7 +2,7 @@
 
 from _job import start
 
-from iunet.evaluation.measure import measure_chosen
+from iunet.evaluation.latency import measure_chosen
 
 job = start(globals())
 inputs = job.inputs
