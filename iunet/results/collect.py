@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import read_json
+from iunet.baselines.catalog import LEARNERS
 from iunet.results.reports import read_dataset, read_run, subset_text
 from iunet.results.request import AskedRun, Request, asked_runs, split_reports
 from iunet.results.runs_csv import COLUMNS, KEY, TEXTS, read_records
 from iunet.runs.entries import NOT_FINISHED, Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network, network_variant, parse_changes
-from iunet.runs.settings import Config
+from iunet.runs.settings import Config, network_kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Record = dict[str, Any]
 BOOLEANS = ("chosen", "disconnected", "own_mask")
-# Beyond the columns of runs.csv. κ, λ, α and the supernet's epochs follow from the names.
+# Beyond the columns of runs.csv; κ, λ, α and the supernet's epochs follow from the names. Also
+# `valid_primary` and `test_primary`: accuracy of images, balanced accuracy of tables.
 SETTINGS = ("kappa", "objective", "l1", "lambda", "alpha", "epochs")
 FRAME = [*COLUMNS, "mask_overlap", *SETTINGS, "study", "missing"]
 DATASET = [
@@ -140,7 +142,17 @@ def _dataset_records(bench: Benchmark, request: Request, rows: list[Record] | No
 
 def runs_frame(found: list[Record], config: Config | None = None) -> pd.DataFrame:
     """A frame with all columns; numbers that a record lacks are NaN, texts None."""
-    return frame_of([settings_in_names(record, config) | record for record in found], FRAME)
+    frame = frame_of([settings_in_names(record, config) | record for record in found], FRAME)
+    tabular = frame["network"].map(is_tabular).astype(bool)
+    for part in ("valid", "test"):
+        balanced, plain = frame[f"{part}_balanced_accuracy"], frame[f"{part}_accuracy"]
+        frame[f"{part}_primary"] = balanced.where(tabular, plain)
+    return frame
+
+
+def is_tabular(network: str) -> bool:
+    """Whether a network, or a tuned learner in its place, is for tables."""
+    return network in LEARNERS or network_kind(network) == "tabular"
 
 
 def frame_of(found: list[Record], names: list[str]) -> pd.DataFrame:

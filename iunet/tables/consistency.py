@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from iunet.paper import paper_table
+from iunet.results.collect import is_tabular
 from iunet.results.reports import TRANSFORMS
 from iunet.tables.cells import cell_of, grouped_table, in_order, select
 from iunet.tables.document import (
@@ -17,7 +18,7 @@ from iunet.tables.document import (
     Value,
     compare_with_paper,
 )
-from iunet.tables.scores import SPREAD_NOTE, is_tabular
+from iunet.tables.scores import SPREAD_NOTE
 
 if TYPE_CHECKING:
     import pandas as pd

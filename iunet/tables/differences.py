@@ -28,7 +28,6 @@ from iunet.runs.scale import PAPER_TRIALS
 from iunet.tables.cells import in_order, select
 from iunet.tables.locality import first_layers
 from iunet.tables.metric_problem import counts_of_cells
-from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import (
     NOT_REPRODUCED,
     REPRODUCED,
@@ -76,8 +75,8 @@ def runs_of_table(results: Results, methods: list[list[str]], table: str) -> pd.
     if table == "cost":
         return costs(runs)
     if table in ("figure2", "search_fixed_ratio"):  # compared at the same ratios, chosen or not
-        return with_primary(of_subnetworks(runs))
-    return with_primary(of_results(runs, "iunet" if table == "table4" else None))
+        return of_subnetworks(runs)
+    return of_results(runs, "iunet" if table == "table4" else None)
 
 
 # ---- pairs

@@ -12,7 +12,6 @@ from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import cell, cell_of, grouped_table
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
-from iunet.tables.scores import with_primary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +72,7 @@ def build(results: Results) -> TableDocument:
         return _cells(part, by_run.get(run, {}))
 
     names = {"score": "Test score (%)", **COUNTS, **MEASURED}
-    runs = with_primary(of_results(results.runs))
-    return grouped_table(runs, ROWS, names, cells, CAPTION, [NOTE])
+    return grouped_table(of_results(results.runs), ROWS, names, cells, CAPTION, [NOTE])
 
 
 def _cells(part: pd.DataFrame, measured: dict[str, Any]) -> dict[str, Cell]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import METRIC_LABELS, SCORES, method_label, method_order
-from iunet.networks.catalog import network_entry
 from iunet.paper import paper_table
-from iunet.runs.names import SURVIVORS, base_network
+from iunet.results.collect import is_tabular
+from iunet.runs.names import SURVIVORS
 from iunet.tables.cells import cell_of, grouped_table
 from iunet.tables.document import Cell, Column, PaperValue, TableDocument, compare_with_paper
 
@@ -64,7 +64,7 @@ def score_table(
         return found
 
     return grouped_table(
-        with_primary(runs),
+        runs,
         rows,
         [Column(name, label, column_metric(name)) for name, label in labels.items()],
         cells,
@@ -105,21 +105,6 @@ def paper_cells(number: int, *keys: str) -> Published:
 
 
 # ---- metrics
-
-
-def is_tabular(network: str) -> bool:
-    """Whether a network, or a tuned learner in its place, is for tables."""
-    return network in LEARNERS or network_entry(base_network(network)).kind == "tabular"
-
-
-def with_primary(runs: pd.DataFrame) -> pd.DataFrame:
-    """With the metric that counts: accuracy of images, balanced accuracy of tables."""
-    tabular = runs["network"].map(is_tabular).astype(bool)
-    columns = {}
-    for part in ("valid", "test"):
-        balanced, plain = runs[f"{part}_balanced_accuracy"], runs[f"{part}_accuracy"]
-        columns[f"{part}_primary"] = balanced.where(tabular, plain)
-    return runs.assign(**columns)
 
 
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,6 @@ from iunet.results.collect import Results
 from iunet.results.selection import METHOD, of_results
 from iunet.tables.cells import cell_of, plain_table
 from iunet.tables.document import VALUE, TableDocument
-from iunet.tables.scores import with_primary
 from iunet.tables.searches import AVERAGE, SPREAD, average, winner_note
 
 TITLE = "Appendix E.2: the weight λ of the contrastive loss"
@@ -18,7 +17,7 @@ CAPTION = "Validation score (%) of IUNET by λ: accuracy on images, balanced acc
 def build(results: Results) -> TableDocument:
     """Validation scores of the chosen ratios by λ, which is that of a method's supernets."""
     weights = results.runs.groupby(METHOD)["lambda"].first()
-    runs = with_primary(of_results(results.runs))
+    runs = of_results(results.runs)
     runs = runs.join(weights.rename("weight"), on=METHOD)
     columns = {f"lambda{value:g}": value for value in sorted(set(runs["weight"]))}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from iunet.results.collect import Results
+from iunet.results.collect import Results, is_tabular
 from iunet.results.selection import of_results
 from iunet.tables.document import TableDocument
 from iunet.tables.scores import (
     PRIMARY,
     SWAPPED_NOTE,
     Published,
-    is_tabular,
     method_labels,
     paper_cells,
     score_table,

@@ -23,7 +23,6 @@ from iunet.tables.differences import (
     one_setting,
     paired,
 )
-from iunet.tables.scores import with_primary
 from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect
 
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
@@ -34,13 +33,9 @@ CLAIM = {claim.key: claim for claim in CLAIMS}
 row = run  # of a frame
 
 
-def scored(*rows: dict) -> pd.DataFrame:
-    return with_primary(frame_of(*rows))
-
-
 def pairs_of(rows: list[dict], ours: str, theirs: str, column="test_primary", on=("network",)):
     """Both values by data set and seed."""
-    frame = scored(*rows)
+    frame = frame_of(*rows)
     sides = (frame[frame["method"] == method] for method in (ours, theirs))
     return {key: tuple(pair) for key, pair in paired(*sides, column, on).T.items()}
 
@@ -98,7 +93,7 @@ def test_only_common_seeds_and_finished_data_sets_count():
     rows.append(row("c", "mlp_tab", "iunet", 1, failed="diverged"))  # it is finished
     assert list(pairs_of(rows, "iunet", "omp"))[-1] == ("c", 0)
     assert pairs_of(rows, "iunet", "scl") == {}
-    found = compared(scored(*rows), "iunet", "omp", "test_primary").differences
+    found = compared(frame_of(*rows), "iunet", "omp", "test_primary").differences
     assert found["a", 0] == 1  # ours − theirs
 
 
@@ -108,12 +103,12 @@ def test_one_setting_for_all_needs_several_image_sets():
         for dataset in ("cifar10", "svhn")
         for method, score in (("iunet", 64.0), ("omp", 60.0))
     ]
-    both = one_setting(scored(*rows))
+    both = one_setting(frame_of(*rows))
     assert dict(both.differences) == {("cifar10", 0): 4.0, ("svhn", 0): 4.0}
     rows[2:] = [r | {"missing": "not finished", "test_accuracy": None} for r in rows[2:]]
-    found = one_setting(scored(*rows))
+    found = one_setting(frame_of(*rows))
     assert found.differences.empty and "only cifar10 ran" in found.remarks[0]
-    found = find(CLAIM["one_setting"], {"search_fixed_ratio": scored(*rows[:2])})
+    found = find(CLAIM["one_setting"], {"search_fixed_ratio": frame_of(*rows[:2])})
     assert found.verdict == NOT_RUN  # no other was asked for
 
 
@@ -123,7 +118,7 @@ def test_what_is_missing_or_cut_off_is_said():
         row("cifar10", "mlp_vis", "omp", 0, 60.0, disconnected=True),
         row("svhn", "mlp_vis", "omp", 0, missing="not in the mirror"),
     ]
-    found = compared(scored(*rows), "iunet", "omp", "test_primary", ("network",))
+    found = compared(frame_of(*rows), "iunet", "omp", "test_primary", ("network",))
     assert found.remarks == [
         "svhn: not in the mirror",
         "1 of 2 masks of OMP are disconnected",
@@ -137,11 +132,13 @@ def test_the_best_rival_of_the_family_counts():
         for seed in (0, 1)
         for method, score in {"iunet": 80.0, "omp": 79.0, "dense": 78.0, "beta_lasso": 77.0}.items()
     ]
-    found = best_of_family(scored(*rows))
+    found = best_of_family(frame_of(*rows))
     assert found.differences["set0", 0] == found.differences["set0", 1] == 1.0
     assert found.remarks == ["best rival: OMP"]
-    assert find(CLAIM["best_family"], {"table7": scored(*rows)}).verdict == REPRODUCED
-    alone = find(CLAIM["best_family"], {"table7": scored(row("set0", "mlp_tab", "iunet", 0, 1.0))})
+    assert find(CLAIM["best_family"], {"table7": frame_of(*rows)}).verdict == REPRODUCED
+    alone = find(
+        CLAIM["best_family"], {"table7": frame_of(row("set0", "mlp_tab", "iunet", 0, 1.0))}
+    )
     assert alone == Finding(None, NOT_RUN, ["its methods are not in this run"])
 
 
@@ -175,7 +172,7 @@ def test_a_cnn_below_the_dense_mlp_is_no_bound():
         rows = [row("cifar10", "mlp_vis", "iunet", 0, 49.0), row("cifar10", "cnn", "dense", 0, cnn)]
         rows += [row("cifar10", "mlp_vis", "dense", 0, 43.0)]
         rows += [row("cifar10", "resnet18", "dense", 0, 99.0)]
-        assert near_the_cnn(scored(*rows)).remarks == said
+        assert near_the_cnn(frame_of(*rows)).remarks == said
 
 
 def test_of_few_data_sets_each_has_its_own_interval():
@@ -186,12 +183,12 @@ def test_of_few_data_sets_each_has_its_own_interval():
         for dataset, score in sets.items()
         for seed in range(3)
     ]
-    found = find(CLAIM["omp_images"], {"table1": scored(*rows)})
+    found = find(CLAIM["omp_images"], {"table1": frame_of(*rows)})
     assert found.remarks == [
         "over seeds alone: cifar10 +10.00 [+10.00, +10.00], svhn +5.00 [+5.00, +5.00]"
     ]
     assert found.verdict == UNDECIDED  # of two sets an interval over sets is as wide as this
-    alone = scored(*(r for r in rows if r["dataset"] == "svhn"))
+    alone = frame_of(*(r for r in rows if r["dataset"] == "svhn"))
     one = find(CLAIM["omp_images"], {"table1": alone})
     assert one.remarks == [] and one.verdict == REPRODUCED
 
