@@ -66,15 +66,15 @@ def answers(runs: pd.DataFrame) -> pd.DataFrame:
     weight, `other_processors` those on which the sides of a seed ran on different processors (the
     oldest reports do not name theirs), `depends_on` those without which the answer were another.
     """
+    mains = {kind: main_runs(runs, kind) for kind in NETWORKS}
     found = []
-    for kind in NETWORKS:
-        main = main_runs(runs, kind)
-        for question in QUESTIONS[QUESTIONS["kinds"].str.contains(kind)].to_dict("records"):
+    for question in QUESTIONS.to_dict("records"):
+        for kind in question["kinds"].split():
             methods = [question["ours"], question["theirs"]]
             each = differences(runs, kind, *methods)
             if (whole := effect(each)) is None:
                 continue
-            sides = main[main["method"].isin(methods)].set_index(["dataset", "seed"])
+            sides = mains[kind][mains[kind]["method"].isin(methods)].set_index(["dataset", "seed"])
             processors = sides.groupby(level=["dataset", "seed"])["processor"].nunique()
             facts = {
                 "cut_off": {*sides.query("disconnected").index.get_level_values("dataset")},

@@ -17,7 +17,6 @@ from iunet.study.frames import (
     FIXED_RATIO,
     NAMES,
     NETWORKS,
-    QUESTIONS,
     SWEEPS,
     SWEPT,
     answers,
@@ -86,15 +85,13 @@ def questions_table(found: pd.DataFrame, notes: bool) -> str:
         kind: max((e.datasets for e in part["effect"]), key=len)
         for kind, part in found.groupby("kind", sort=False)
     }
-    cells = {
-        (row["question"], row["kind"]): _answer(row, len(most[row["kind"]]), notes)
-        for row in found.to_dict("records")
-    }
     lines = []
-    for text, kinds in QUESTIONS.set_index("question")["kinds"].items():
-        if text in set(found["question"]):
-            empty = {kind: NOT_RUN if kind in kinds else NOT_ASKED for kind in most}
-            lines.append([text, *(cells.get((text, kind), empty[kind]) for kind in most)])
+    for text, part in found.groupby("question", sort=False):
+        kinds = part["kinds"].iloc[0]
+        cells = {kind: NOT_RUN if kind in kinds else NOT_ASKED for kind in most}
+        for row in part.to_dict("records"):
+            cells[row["kind"]] = _answer(row, len(most[row["kind"]]), notes)
+        lines.append([text, *cells.values()])
     return markdown(["question", *(data_label(sets, k) for k, sets in most.items())], lines)
 
 
@@ -152,19 +149,16 @@ def overlaps_table(runs: pd.DataFrame) -> str:
         both = wide.dropna(subset=["omp", "iunet"])
         means = by_dataset(both.dropna(axis=1))
         columns[data_label(means.index, kind)] = means.mean()
-    table = pd.DataFrame(columns).reindex(LAZY).map("{:.2f}".format, na_action="ignore")
-    table.loc["by chance"] = f"{1 / FIXED_RATIO:.2f}"
-    table.index = [*map(method_label, LAZY), "by chance"]
+    table = pd.DataFrame(columns).reindex(LAZY).rename(method_label)
+    table.loc["by chance"] = 1 / FIXED_RATIO
+    table = table.map("{:.2f}".format, na_action="ignore")
     return markdown(["method", *columns], table.fillna("–").reset_index())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:
     kept = 100 / scores(runs, "tabular", "encoder_compression")[["beta_lasso", "omp", "iunet"]]
-    lines = [
-        [method_label(method), f"{kept[method].min():.1f} %", f"{kept[method].max():.1f} %"]
-        for method in kept
-    ]
-    return markdown(["encoder weights kept on tables", "least", "most"], lines)
+    ends = kept.rename(columns=method_label).agg(["min", "max"]).map("{:.1f} %".format).T
+    return markdown(["encoder weights kept on tables", "least", "most"], ends.reset_index())
 
 
 # ---- one setting at a time
