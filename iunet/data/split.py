@@ -56,32 +56,23 @@ def split_table(
     fitted = fit_preprocessing(
         description["dataset"], features, rows["train"], max_categories=max_categories
     )
+    parts = {}
     for part in PARTS:
         numeric, codes = apply_preprocessing(fitted, features, rows[part])
-        arrays = {
-            "numeric": numeric,
-            "categorical": codes,
-            "labels": labels[rows[part]].astype("i8"),
-        }
-        write_arrays(output[part], arrays, dataset=description["dataset"], part=part)
+        labels_of_part = labels[rows[part]].astype("i8")
+        parts[part] = {"numeric": numeric, "categorical": codes, "labels": labels_of_part}
     write_json(output["preprocessing"], {"kind": "tabular", **fitted.to_json()})
-    _write_split(
-        output,
-        description,
-        rows,
-        {part: labels[rows[part]] for part in PARTS},
-        class_names,
-        {
-            "seed": seed,
-            "test_share": test_share,
-            "valid_share": valid_share,
-            "pooled_for_test": pooled_test,
-            "pooled_for_valid": pooled_valid,
-            "n_features": description["n_features"],
-            "n_inputs": fitted.n_inputs,
-            "dropped_columns": fitted.dropped,
-        },
-    )
+    facts = {
+        "seed": seed,
+        "test_share": test_share,
+        "valid_share": valid_share,
+        "pooled_for_test": pooled_test,
+        "pooled_for_valid": pooled_valid,
+        "n_features": description["n_features"],
+        "n_inputs": fitted.n_inputs,
+        "dropped_columns": fitted.dropped,
+    }
+    _write_split(output, description, rows, parts, class_names, facts)
 
 
 def split_images(
@@ -103,15 +94,12 @@ def split_images(
     train, valid, pooled = stratified_split(data["y_train"], valid_share, seed, round_down=True)
     test = np.arange(len(data["y_test"]))
     rows = {"train": np.sort(train), "valid": np.sort(valid), "test": test}
-    labels = {}
+    parts = {}
     for part in PARTS:
         official = "test" if part == "test" else "train"
         images = data[f"x_{official}"][rows[part]].transpose(0, 3, 1, 2)
-        labels[part] = data[f"y_{official}"][rows[part]]
-        arrays = {"images": images, "labels": labels[part]}
-        write_arrays(output[part], arrays, dataset=description["dataset"], part=part)
-        if part == "train":
-            mean, std = channel_statistics(images)
+        parts[part] = {"images": images, "labels": data[f"y_{official}"][rows[part]]}
+    mean, std = channel_statistics(parts["train"]["images"])
     write_json(output["preprocessing"], {"kind": "vision", "mean": mean, "std": std})
     class_names = [entry["name"] for entry in description["classes"]]
     facts = {
@@ -120,7 +108,7 @@ def split_images(
         "pooled_for_valid": [class_names[c] for c in pooled],
     }
     facts |= {key: description[key] for key in ("side", "channels")}
-    _write_split(output, description, rows, labels, class_names, facts)
+    _write_split(output, description, rows, parts, class_names, facts)
 
 
 def _check_enough_rows(
@@ -228,15 +216,19 @@ def _write_split(
     output: dict[str, str],
     description: dict[str, Any],
     rows: dict[str, np.ndarray],
-    labels: dict[str, np.ndarray],
+    parts: dict[str, dict[str, np.ndarray]],
     class_names: list[str],
     facts: dict[str, Any],
 ) -> None:
     dataset = description["dataset"]
+    for part, arrays in parts.items():
+        write_arrays(output[part], arrays, dataset=dataset, part=part)
     write_arrays(
         output["indices"], {part: rows[part].astype("i8") for part in PARTS}, dataset=dataset
     )
-    counts = {part: np.bincount(labels[part], minlength=len(class_names)) for part in PARTS}
+    counts = {
+        part: np.bincount(a["labels"], minlength=len(class_names)) for part, a in parts.items()
+    }
     content = {
         "dataset": dataset,
         "kind": description["kind"],
