@@ -93,9 +93,7 @@ class NumbaLayers:
         self.whole = np.array([_is_mostly_whole(layer) for layer in layers])
         self._prepare_columns(layers)
         self.by_units = [
-            Units(layer.biases, weights=torch.from_numpy(layer.weights))
-            if whole
-            else Units(layer.biases, tiles=list(_tiles(layer, kernels.TILE)))
+            (layer.biases, layer.weights if whole else list(_tiles(layer, kernels.TILE)))
             for layer, whole in zip(layers, self.whole, strict=True)
         ]
 
@@ -133,19 +131,17 @@ class NumbaLayers:
         return np.ascontiguousarray(filled.reshape(-1, rows, inputs.shape[1]).transpose(0, 2, 1))
 
     def _block_outputs(self, h: np.ndarray, m: int) -> np.ndarray:
-        for i, units in enumerate(self.by_units):
-            if units.tiles is None:
-                sums = torch.matmul(units.weights[m], torch.from_numpy(h)).numpy()
-                sums += units.biases[m][:, None]
+        for i, (biases, weights) in enumerate(self.by_units):
+            if self.whole[i]:
+                sums = torch.matmul(torch.from_numpy(weights[m]), torch.from_numpy(h)).numpy()
+                sums += biases[m][:, None]
             else:
-                sums = np.empty((len(h), units.biases.shape[1], h.shape[2]), np.float32)
-                sums[:] = units.biases[m][:, None]
-                for tile in units.tiles:
-                    weights = (tile.starts, tile.columns, tile.values[m])
-                    self.kernels.add_tile(h, tile.first, *weights, sums)
-            if i < len(self.by_units) - 1:
-                np.maximum(sums, 0, out=sums)
-            h = sums
+                sums = np.empty((len(h), biases.shape[1], h.shape[2]), np.float32)
+                sums[:] = biases[m][:, None]
+                for tile in weights:
+                    values = tile.values[m]
+                    self.kernels.add_tile(h, tile.first, tile.starts, tile.columns, values, sums)
+            h = np.maximum(sums, 0, out=sums) if i < len(self.by_units) - 1 else sums
         return h
 
 
@@ -156,14 +152,6 @@ class Tile(NamedTuple):
     starts: np.ndarray  # of each unit
     columns: np.ndarray  # inputs, counted from the first
     values: np.ndarray  # [members, n_kept]
-
-
-class Units(NamedTuple):
-    """A layer for blocks of rows: sparse tiles, or a matrix for each member."""
-
-    biases: np.ndarray
-    tiles: list[Tile] | None = None
-    weights: Tensor | None = None
 
 
 def _tiles(layer: Layer, size: int) -> Iterator[Tile]:

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
-    check_random_state,
     validate_data,
 )
 
@@ -30,13 +28,12 @@ from iunet.estimator.columns import (
     to_frame,
 )
 from iunet.estimator.labels import (
-    class_weights,
-    float32_weights,
     labels_of,
+    loss_weights,
     outputs_of,
     sample_weights,
 )
-from iunet.estimator.parameters import checked_parameters, recipe_of
+from iunet.estimator.parameters import checked_parameters, drawn_seed, recipe_of
 from iunet.estimator.stages import (
     borrowed_torch,
     fit_rows,
@@ -45,7 +42,6 @@ from iunet.estimator.stages import (
     rows_part,
 )
 from iunet.method.masks import cut_off_at, used_inputs
-from iunet.method.objectives import LossWeights
 
 if TYPE_CHECKING:
     from iunet.estimator.fast import FastClassifier
@@ -56,23 +52,6 @@ MIN_ROWS = 2  # BatchNorm cannot be trained on one
 
 class DisconnectedWarning(UserWarning):
     """Nothing of the input reaches the output of the pruned network."""
-
-
-def _seed(random_state) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _loss_weights(by_class, classes, by_sample, device) -> LossWeights:
-    """Those of `class_weight` and `sample_weight`; balanced ones are the stages' own."""
-    of_classes = class_weights(by_class, classes) if isinstance(by_class, dict) else None
-    return LossWeights(
-        *(
-            None if weights is None else torch.from_numpy(float32_weights(weights)).to(device)
-            for weights in (of_classes, by_sample)
-        )
-    )
 
 
 class IUNetClassifier(ClassifierMixin, BaseEstimator):
@@ -270,10 +249,10 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             "columns": list(frame.columns),
             "named": hasattr(checked, "feature_names_in_"),
         }
-        recipe = recipe_of(parameters, _seed(self.random_state))
+        recipe = recipe_of(parameters, drawn_seed(self.random_state))
         with as_data_errors(), self._torch(parameters["verbose"]) as device:
             part = rows_part(rows, device, outputs[codes])
-            weighted = _loss_weights(parameters["class_weight"], classes, sample_weight, device)
+            weighted = loss_weights(parameters["class_weight"], classes, sample_weight, device)
             model = fit_rows(part, preprocessing, classes, recipe, weighted)
         self._set_fitted(model)
         self._warn_if_disconnected()
@@ -349,7 +328,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = self._rows(X)
         donors = rows if reference is None else self._rows(reference)
-        augment, seed = {"corruption": self.corruption}, _seed(random_state)
+        augment, seed = {"corruption": self.corruption}, drawn_seed(random_state)
         model = self._networks, self._model.preprocessing
         with self._torch() as device:
             parts = (rows_part(found, device) for found in (rows, donors))

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_non_negative, column_or_1d
 
 from iunet.data.table import encode_levels
 from iunet.errors import DataError
+from iunet.method.objectives import LossWeights
 
 LEAST_WEIGHT = 2.0**-90  # sums and products of smaller ones may be 0 in float32
 
@@ -68,7 +70,20 @@ def sample_weights(weights: Any, n_rows: int) -> np.ndarray:
     return weights
 
 
-def class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
+def loss_weights(
+    by_class: Any, classes: np.ndarray, by_sample: np.ndarray | None, device: torch.device
+) -> LossWeights:
+    """Those of `class_weight` and `sample_weight`; balanced ones are the stages' own."""
+    of_classes = _class_weights(by_class, classes) if isinstance(by_class, dict) else None
+    return LossWeights(
+        *(
+            None if weights is None else torch.from_numpy(_as_float32(weights)).to(device)
+            for weights in (of_classes, by_sample)
+        )
+    )
+
+
+def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
     """The parameter `class_weight` by class; a class that it does not name has weight 1.
 
     (scikit-learn's `compute_class_weight` takes the label "10" for the number.)
@@ -89,7 +104,7 @@ def class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
     return weights
 
 
-def float32_weights(weights: np.ndarray) -> np.ndarray:
+def _as_float32(weights: np.ndarray) -> np.ndarray:
     """Positive weights as float32; if they are extreme, divided by a power of 2 first.
 
     Losses are weighted means, which a factor of all weights does not change.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_random_state
 
 from iunet.errors import DataError, nearest
 from iunet.machine.device import DEVICES
@@ -82,6 +83,13 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
         _refuse("random_state", seed, "at least 0 and below 2**64")
     parameters["random_state"] = int(seed) if is_number else None  # a model keeps what was drawn
     return parameters
+
+
+def drawn_seed(random_state: Any) -> int:
+    """The seed that a `random_state` is, or gives."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _class_weight(value: Any) -> dict[Any, Any] | str | None:
