@@ -12,6 +12,7 @@ from typing import Any
 from iunet.results.request import Request
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Declared, why_empty
+from iunet.runs.settings import study_folder
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
 ARRAYS = {"figure3": paths.SUPERNET_HISTOGRAMS, "figure4": paths.SUPERNET_WEIGHTS}
@@ -153,8 +154,10 @@ def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | Non
     """
     dataset = name.removeprefix(TUNING)
     cells = [c for c in bench.all_cells if c.dataset == dataset and c.method.tuned]
+    study = study_folder(bench.config, bench.seeds[0])
     found = {}
     for cell in cells:
-        path = bench.study(cell, bench.seeds[0], paths.STUDY_TRIALS)
+        learner = cell.method.network
+        path = bench.path(paths.STUDY_TRIALS, dataset=dataset, learner=learner, study=study)
         found.setdefault(cell.method.name, (cell.method.name, path, bench.missing(cell, [path])))
     return list(found.values())

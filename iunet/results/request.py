@@ -10,31 +10,9 @@ from dataclasses import dataclass, field
 from iunet.provenance import digest
 from iunet.runs import paths
 from iunet.runs.entries import NOT_FINISHED, Benchmark, Cell
-from iunet.runs.names import CutName
-from iunet.runs.settings import study_folder, trains_decoder
+from iunet.runs.settings import study_folder
 
 SECONDS = ("supernet", "finetune", "decoder", "refit", "study")  # stages that take time
-# The files that tell of a network, by its stage.
-FILES = {
-    "tuned": {
-        "evaluation": paths.TUNED_EVALUATION,
-        "refit": paths.TUNED_REPORT,
-        "study": paths.STUDY_REPORT,
-    },
-    "dense": {"evaluation": paths.DENSE_EVALUATION, "finetune": paths.DENSE_REPORT},
-    "supernet": {
-        "evaluation": paths.SUPERNET_EVALUATION,
-        "supernet": paths.SUPERNET_REPORT,
-        "decoder": paths.SUPERNET_DECODER_REPORT,
-    },
-    "subnetwork": {
-        "evaluation": paths.SUBNETWORK_EVALUATION,
-        "choice": paths.CHOICE,
-        "mask": paths.MASK_REPORT,
-        "supernet": paths.SUPERNET_REPORT,
-        "finetune": paths.SUBNETWORK_REPORT,
-    },
-}
 # Entries that show the supernets of their methods beside what is cut from them.
 WITH_SUPERNETS = ("tables.table3", "tables.table5", "figures.figure2")
 
@@ -104,7 +82,7 @@ def asked_runs(bench: Benchmark, request: Request) -> list[AskedRun]:
         impossible = bench.impossible(cell)
         unpruned = cell.method.supernets if cell in supernets and cell.method.cuts else ()
         for seed in bench.seeds:
-            for name in dict.fromkeys([*unpruned, *bench.evaluations(cell, seed)]):
+            for name in dict.fromkeys([*unpruned, *cell.method.results]):
                 found.append(_asked_run(bench, cell, seed, name, kinds, impossible))
     return found
 
@@ -114,27 +92,12 @@ def _asked_run(
 ) -> AskedRun:
     method = cell.method
     supernet, _, cut = name.partition("/")
-    stage = "supernet" if method.cuts and not cut else method.stage
     study = study_folder(bench.config, seed) if method.tuned else None
+    stage = method.stage_of(name)
     head = (cell.dataset, method.network, method.name, seed, stage, supernet, cut or None, study)
     if impossible:
         return AskedRun(*head, impossible, {})
-    parts = CutName.parse(cut) if cut else None
-    place = {
-        "dataset": cell.dataset,
-        **dict.fromkeys(("network", "learner"), method.network),
-        "method": method.name,
-        "seed": seed,
-        **dict.fromkeys(("supernet", "dense"), supernet),
-        "study": study,
-        "cut": parts and parts.folder,
-        "options": parts and parts.options,
-    }
-    files = {
-        kind: bench.path(template, **place)
-        for kind, template in FILES[stage].items()
-        if kind in kinds and not (kind == "decoder" and trains_decoder(supernet))
-    }
+    files = bench.reports(cell, seed, name, kinds)
     there = {kind: path for kind, path in files.items() if bench.exists(path)}
     return AskedRun(*head, *((None, there) if "evaluation" in there else (NOT_FINISHED, {})))
 

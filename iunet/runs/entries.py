@@ -17,12 +17,32 @@ from iunet.errors import UserError, nearest
 from iunet.runs import paths
 from iunet.runs.methods import Method, resolve_method
 from iunet.runs.names import CutName, base_network
-from iunet.runs.settings import Config, network_kind, study_folder
+from iunet.runs.settings import Config, network_kind, study_folder, trains_decoder
 
 DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
 Pair = tuple[str, str]  # a network and a method
 Pairs = tuple[Pair, ...]
 NOT_FINISHED = "not finished"
+REPORTS = {  # the files that tell of a network, by the stage that makes it
+    "tuned": {
+        "evaluation": paths.TUNED_EVALUATION,
+        "refit": paths.TUNED_REPORT,
+        "study": paths.STUDY_REPORT,
+    },
+    "dense": {"evaluation": paths.DENSE_EVALUATION, "finetune": paths.DENSE_REPORT},
+    "supernet": {
+        "evaluation": paths.SUPERNET_EVALUATION,
+        "supernet": paths.SUPERNET_REPORT,
+        "decoder": paths.SUPERNET_DECODER_REPORT,
+    },
+    "subnetwork": {
+        "evaluation": paths.SUBNETWORK_EVALUATION,
+        "choice": paths.CHOICE,
+        "mask": paths.MASK_REPORT,
+        "supernet": paths.SUPERNET_REPORT,
+        "finetune": paths.SUBNETWORK_REPORT,
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -201,47 +221,33 @@ class Benchmark:
             return reason
         return None if all(map(self.exists, files)) else NOT_FINISHED
 
-    def evaluations(self, cell: Cell, seed: int) -> dict[str, str]:
-        """The evaluations among which a method's result is, by the name of the network.
-
-        A subnetwork is named `kappa0.25-ilo/ratio8`, others by their supernet, `dense`, or learner.
-        """
-        method = cell.method
-        place = {"dataset": cell.dataset, "network": method.network, "seed": seed}
-        if method.stage == "subnetwork":
-            form = paths.SUBNETWORK_EVALUATION
-            return {
-                f"{supernet}/{cut}": self.subnetwork(form, **place, supernet=supernet, cut=cut)
-                for supernet, cut in method.candidates()
-            }
-        form, wildcard = {
-            "tuned": (paths.TUNED_EVALUATION, "learner"),
-            "dense": (paths.DENSE_EVALUATION, "dense"),
-            "supernet": (paths.SUPERNET_EVALUATION, "supernet"),
-        }[method.stage]
-        names = method.supernets or [method.network]
-        return {name: self.path(form, **place, **{wildcard: name}) for name in names}
+    def reports(
+        self, cell: Cell, seed: int, name: str, kinds: Iterable[str] = ("evaluation", "choice")
+    ) -> dict[str, str]:
+        """The files that tell of a network of a cell (one of `Method.results`), by their kind."""
+        method, (supernet, _, cut) = cell.method, name.partition("/")
+        place = {
+            "dataset": cell.dataset,
+            **dict.fromkeys(("network", "learner"), method.network),
+            "method": method.name,
+            "seed": seed,
+            **dict.fromkeys(("supernet", "dense"), supernet),
+            "study": study_folder(self.config, seed),
+        }
+        if cut:
+            place |= {"cut": CutName.parse(cut).folder, "options": CutName.parse(cut).options}
+        return {
+            kind: self.path(template, **place)
+            for kind, template in REPORTS[method.stage_of(name)].items()
+            if kind in kinds and not (kind == "decoder" and trains_decoder(supernet))
+        }
 
     def subnetwork(self, template: str, cut: str, **values: object) -> str:
         """A file of a subnetwork, given its cut with the finetune options in its name."""
         name = CutName.parse(cut)
         return self.path(template, cut=name.folder, options=name.options, **values)
 
-    def choice(self, cell: Cell, method: str | None = None) -> str:
-        """The choice among the candidates of a cell, or of another method on its network."""
-        return self.path(
-            paths.CHOICE,
-            dataset=cell.dataset,
-            network=cell.method.network,
-            method=method or cell.method.name,
-        )
-
     def results_of(self, cell: Cell) -> list[str]:
         """The evaluations of a cell, and the choice among its candidates."""
-        evaluations = [p for seed in self.seeds for p in self.evaluations(cell, seed).values()]
-        return evaluations + ([self.choice(cell)] if cell.method.cuts else [])
-
-    def study(self, cell: Cell, seed: int, template: str = paths.STUDY_REPORT) -> str:
-        """A file of the study of a tuned method."""
-        study = study_folder(self.config, seed)
-        return self.path(template, dataset=cell.dataset, learner=cell.method.network, study=study)
+        found = (self.reports(cell, s, name) for s in self.seeds for name in cell.method.results)
+        return list(dict.fromkeys(path for reports in found for path in reports.values()))

@@ -45,11 +45,19 @@ class Method:
         return self.recipe in LEARNERS
 
     @property
-    def stage(self) -> str:
-        """Which kind of evaluation is the method's result."""
+    def results(self) -> list[str]:
+        """The networks among which its result is.
+
+        A subnetwork is named `kappa0.25-ilo/ratio8`, others by their supernet, `dense`, or learner.
+        """
+        cuts = [f"{supernet}/{cut}" for supernet, cut in self.candidates()]
+        return cuts or list(self.supernets) or [self.network]
+
+    def stage_of(self, name: str) -> str:
+        """Which kind of network that is, by the stage that makes it."""
         if self.tuned or self.recipe == "dense":
             return "tuned" if self.tuned else "dense"
-        return "subnetwork" if self.cuts else "supernet"
+        return "subnetwork" if "/" in name else "supernet"
 
     @property
     def needs_another_seed(self) -> bool:
