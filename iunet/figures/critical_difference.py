@@ -5,7 +5,6 @@ Drawn by scikit-posthocs from ranks and p-values; the tests that give these are 
 
 from __future__ import annotations
 
-import textwrap
 from itertools import combinations
 from typing import Any
 
@@ -14,8 +13,8 @@ from matplotlib.figure import Figure, FigureBase
 
 from iunet.artifacts import read_json
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows
-from iunet.figures.style import FAINT, FONT, INK, PAGE_WIDTH, house_style, look, new_figure
+from iunet.figures.parts import Rows, draw_reason
+from iunet.figures.style import FONT, INK, PAGE_WIDTH, house_style, look, new_figure
 from iunet.labels import method_label
 from iunet.runs.entries import Benchmark
 
@@ -61,11 +60,8 @@ def draw(rows: Rows) -> Figure:
     ranks = {row["method"]: row["rank"] for row in rows if row["method"]}
     if problem := rows[0]["missing"]:
         names = [f"{method_label(m)} {ranks[m]:.2f}" for m in sorted(ranks, key=ranks.get)]
-        note = [f"Average ranks: {', '.join(names)}."] * bool(names)
-        figure, body = new_figure(PAGE_WIDTH * 0.8, 0.8, note)
-        text = textwrap.fill(f"Not enough data to test differences: {problem}", 70)
-        body.text(0.5, 0.5, text, ha="center", va="center", size=FONT, color=FAINT)
-        return figure
+        note = f"Average ranks: {', '.join(names)}." if names else ""
+        return draw_reason(f"Not enough data to test differences: {problem}", note)
     ranks[rows[-1]["other"]] = rows[-1]["other_rank"]  # the last is only ever the other one
     note = (
         f"Average rank over {rows[0]['n_datasets']} data sets by balanced accuracy; 1 is best. "

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from iunet.figures.catalog import figure_request
 from iunet.figures.parts import (
@@ -107,7 +107,7 @@ def _set_scale(panel: Axes, densities: pd.Series) -> None:
     floor = 10.0 ** math.floor(math.log10(lowest) - 0.5)
     panel.set_yscale("symlog", linthresh=floor, linscale=0.5)
     panel.set_ylim(-floor / 4, 1.4)  # room for the markers at 0
-    panel.yaxis.set_minor_locator(NullLocator())
+    panel.minorticks_off()
     panel.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
 
 
@@ -143,7 +143,7 @@ def _key(frame: pd.DataFrame) -> list[Line2D]:
 def _notes(frame: pd.DataFrame) -> list[str]:
     point = ["dataset", "network", "method", "layer"]
     there = frame[frame["density"].notna()]
-    sentences = seeds_note(there, point, "from the lowest to the highest seed")
+    sentences = [seeds_note(there, point, "from the lowest to the highest seed")]
     if frame["expected"].notna().any():
         sentences.append(
             "Dashed: densities of the mask of the initial weights, grey where methods share it."
@@ -156,7 +156,5 @@ def _notes(frame: pd.DataFrame) -> list[str]:
         if ratios.nunique() > 1:
             each = [f"{method_label(m)} {ratios[m]:g}" for m in method_order(ratios.index)]
             texts.append(f"{dataset_label(dataset)}, {network_label(network)}: {', '.join(each)}")
-    ratio_note = [f"Ratios of {'; '.join(texts)}."] * bool(texts)
-    return (
-        [" ".join(sentences)] * bool(sentences) + ratio_note + missing_note(frame, run_names(frame))
-    )
+    ratios_note = f"Ratios of {'; '.join(texts)}." if texts else ""
+    return [" ".join(sentences), ratios_note, missing_note(frame, run_names(frame))]

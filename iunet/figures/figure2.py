@@ -146,7 +146,7 @@ def curve_label(row: pd.Series, sweep: str) -> str:
 
 def _notes(frame: pd.DataFrame) -> list[str]:
     there = frame[frame["missing"].isna()]
-    sentences = seeds_note(there, ["dataset", "method", "ratio"], "± one standard deviation")
+    sentences = [seeds_note(there, ["dataset", "method", "ratio"], "± one standard deviation")]
     if there["disconnected"].any():
         sentences.append("Hollow marker: in some seed a layer lost all its weights.")
     if lent := list(frame.loc[frame["decoder"] == LENT_DECODER, "method"].unique()):
@@ -155,10 +155,10 @@ def _notes(frame: pd.DataFrame) -> list[str]:
             f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "
             "trains none."
         )
-    return [" ".join(sentences)] * bool(sentences) + _missing_note(frame)
+    return [" ".join(sentences), _missing_note(frame)]
 
 
-def _missing_note(frame: pd.DataFrame) -> list[str]:
+def _missing_note(frame: pd.DataFrame) -> str:
     """Every missing point: 'CIFAR10, OMP at ratio 1 (seeds 0, 1): not finished'."""
     runs, names = [], []
     for (dataset, method, seed), points in frame.groupby(["dataset", "method", "seed"], sort=False):

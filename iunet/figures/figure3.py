@@ -146,4 +146,4 @@ def _notes(frame: pd.DataFrame) -> list[str]:
         several = there["seeds"].str.contains(" ").any()
         text += " Mean over seeds." if several else " One seed."
     names = frame["kappa"].map(kappa_label)
-    return [text, *missing_note(frame.rename(columns={"seeds": "seed"}), names)]
+    return [text, missing_note(frame.rename(columns={"seeds": "seed"}), names)]

@@ -246,5 +246,4 @@ def _notes(frame: pd.DataFrame) -> list[str]:
     notes = [f"Seed {frame['seed'][0]}. Kept: the largest eighth of the layer."] * bool(len(shown))
     if input_groups(shown[shown["part"] == "tabular"])["width"].gt(1).any():
         notes.append("The strip shows the extent of each one-hot group.")
-    missing = missing_note(frame, frame["method"].map(method_label))
-    return [" ".join(notes)] * bool(notes) + missing
+    return [" ".join(notes), missing_note(frame, frame["method"].map(method_label))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import textwrap
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -12,8 +11,8 @@ from matplotlib.transforms import Bbox
 from iunet.artifacts import atomic_path, write_json, write_text
 from iunet.escape import csv_text
 from iunet.figures.catalog import figure_entry, why_nothing
-from iunet.figures.parts import Rows
-from iunet.figures.style import FAINT, PAGE_WIDTH, house_style, new_figure
+from iunet.figures.parts import Rows, draw_reason
+from iunet.figures.style import house_style
 from iunet.runs.entries import Benchmark
 
 # Without dates and names of versions, the same data give the same bytes.
@@ -34,14 +33,6 @@ def make_figure(name: str, bench: Benchmark, output: dict[str, str]) -> None:
     write_figure(figure, rows, output)
     files = [output[form] for form in ("png", "pdf", "csv")]
     write_json(output["json"], {"figure": name}, files=files)
-
-
-@house_style
-def draw_reason(reason: str) -> Figure:
-    """A figure without a data set, which says why."""
-    figure, _ = new_figure(PAGE_WIDTH, 1.0)
-    figure.text(0.5, 0.5, textwrap.fill(reason, 90), ha="center", va="center", color=FAINT)
-    return figure
 
 
 @house_style

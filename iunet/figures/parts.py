@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import FigureBase
+from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
 
 from iunet.artifacts import read_json
 from iunet.errors import UserError
-from iunet.figures.style import FAINT, SMALL, look
+from iunet.figures.style import FAINT, PAGE_WIDTH, SMALL, house_style, look, new_figure
 from iunet.labels import dataset_label, method_label, method_order, network_label
 
 Rows = list[dict[str, Any]]
@@ -50,6 +50,14 @@ def say_why_empty(panel: Axes, rows: pd.DataFrame) -> None:
     wrapped = textwrap.fill(text, max(12, int(width / (0.65 * SMALL))))
     centred = {"transform": panel.transAxes, "ha": "center", "va": "center"}
     panel.text(0.5, 0.5, wrapped, **centred, size=SMALL, color=FAINT)
+
+
+@house_style
+def draw_reason(reason: str, note: str = "") -> Figure:
+    """A figure that says why it has nothing to show."""
+    figure, body = new_figure(PAGE_WIDTH, 1.0, [note])
+    body.text(0.5, 0.5, textwrap.fill(reason, 90), ha="center", va="center", color=FAINT)
+    return figure
 
 
 def draw_curves(
@@ -109,8 +117,8 @@ def run_names(frame: pd.DataFrame) -> list[str]:
     return names
 
 
-def runs_note(title: str, frame: pd.DataFrame, reason: str, names: Iterable[str]) -> list[str]:
-    """One sentence with every run that has a reason, by data set and reason; none without one.
+def runs_note(title: str, frame: pd.DataFrame, reason: str, names: Iterable[str]) -> str:
+    """One sentence with every run that has a reason, by data set and reason; empty without one.
 
     `names` are those of the frame's rows; what has no seed is named alone.
     """
@@ -124,7 +132,7 @@ def runs_note(title: str, frame: pd.DataFrame, reason: str, names: Iterable[str]
         texts.append(
             f"{dataset_label(dataset)}, {which}" + (f": {why}" if isinstance(why, str) else "")
         )
-    return [f"{title}: {'; '.join(texts)}."] * bool(texts)
+    return f"{title}: {'; '.join(texts)}." if texts else ""
 
 
 def _seeds(runs: pd.DataFrame) -> str:
@@ -135,20 +143,20 @@ def _seeds(runs: pd.DataFrame) -> str:
     return f" (seed{'s' * (len(seeds) > 1)} {', '.join(seeds)})"
 
 
-def missing_note(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
+def missing_note(frame: pd.DataFrame, names: Iterable[str]) -> str:
     """What is missing, and why."""
     return runs_note("Missing", frame, "missing", names)
 
 
-def seeds_note(frame: pd.DataFrame, point: list[str], bands: str) -> list[str]:
+def seeds_note(frame: pd.DataFrame, point: list[str], bands: str) -> str:
     """What a curve and its band are, for seeds of the same point."""
     seeds = frame.groupby(point, dropna=False).size()
     if seeds.empty:
-        return []
+        return ""
     if seeds.max() == 1:
-        return ["One seed: no bands."]
+        return "One seed: no bands."
     up_to = "up to " if seeds.nunique() > 1 else ""
-    return [f"Mean of {up_to}{seeds.max()} seeds; bands: {bands}."]
+    return f"Mean of {up_to}{seeds.max()} seeds; bands: {bands}."
 
 
 # ---- artifacts

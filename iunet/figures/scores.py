@@ -118,4 +118,4 @@ def _notes(frame: pd.DataFrame) -> list[str]:
     if there.duplicated(["dataset", "name"]).any():
         text += ", with one standard deviation to either side"
     cut_off = runs_note("Disconnected", frame, "disconnected", frame["name"])
-    return [f"{text}."] * bool(len(there)) + cut_off + missing_note(frame, frame["name"])
+    return [f"{text}." if len(there) else "", cut_off, missing_note(frame, frame["name"])]

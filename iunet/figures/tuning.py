@@ -44,7 +44,7 @@ def trials(dataset: str, studies: list[tuple[str, str, str | None]]) -> Rows:
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
     studies = dict(iter(frame.groupby("method", sort=False)))
-    notes = missing_note(frame, frame["method"].map(method_label))
+    notes = [missing_note(frame, frame["method"].map(method_label))]
     narrow = len(studies) == 1
     width = COLUMN_WIDTH if narrow else min(PAGE_WIDTH, 0.5 + 2.3 * len(studies))
     figure, body = new_figure(width, 2.7 if narrow else 2.5, notes)

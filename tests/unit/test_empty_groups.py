@@ -14,7 +14,8 @@ import yaml
 from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
 from iunet.figures.catalog import figure_request
-from iunet.figures.make import draw_reason, make_figure, write_figure
+from iunet.figures.make import make_figure, write_figure
+from iunet.figures.parts import draw_reason
 from iunet.page.build import make_page
 from iunet.results.request import files
 from iunet.runs.entries import Benchmark
