@@ -33,7 +33,7 @@ from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, look, new_
 from iunet.labels import dataset_label, method_label, method_order, network_label
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
-from iunet.results.selection import of_results, with_masks
+from iunet.results.selection import of_results, with_reason
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network
 
@@ -47,7 +47,7 @@ def rows(bench: Benchmark, name: str) -> Rows:
 
 def densities(results: Results, default_init: str) -> Rows:
     """A row for each layer of the masks, all at the ratio that was chosen for IUNET."""
-    masks = with_masks(of_results(results.runs, choice_of="iunet"))
+    masks = with_reason(of_results(results.runs, choice_of="iunet"), "layer_density")
     found = []
     for run in masks.to_dict("records"):
         head = {key: run[key] for key in ("dataset", "network", "method", "seed")}

@@ -100,18 +100,22 @@ def _failure(candidates: pd.DataFrame) -> str:
 
 
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one."""
+    """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one.
+
+    What has no report of its mask is not finished.
+    """
     import pandas as pd
 
     pruned = runs[runs["cut"].notna()].reset_index(drop=True)
     several = pruned.groupby(METHOD)["supernet"].transform("nunique") > 1
-    return pd.concat([pruned[~several], of_results(pruned[several])])
+    masks = pd.concat([pruned[~several], of_results(pruned[several])])
+    return with_reason(masks, "layer_density")
 
 
-def with_masks(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs as masks: what has no report of its mask is not finished."""
-    gone = runs["layer_density"].isna() & runs["missing"].isna() & runs["failed"].isna()
-    return runs.assign(missing=runs["missing"].mask(gone, NOT_FINISHED))
+def with_reason(runs: pd.DataFrame, column: str, reason: str = NOT_FINISHED) -> pd.DataFrame:
+    """Runs of which those without a value, neither missing nor failed, are missing for a reason."""
+    gone = runs[column].isna() & runs["missing"].isna() & runs["failed"].isna()
+    return runs.assign(missing=runs["missing"].mask(gone, reason))
 
 
 # ---- consistency under transforms

@@ -21,7 +21,6 @@ from iunet.results.selection import (
     of_methods,
     of_results,
     of_subnetworks,
-    with_masks,
 )
 from iunet.runs.names import base_network
 from iunet.runs.scale import PAPER_TRIALS
@@ -69,7 +68,7 @@ def runs_of_table(results: Results, methods: list[list[str]], table: str) -> pd.
     if table == "table5":
         return consistency(runs)
     if table == "laziness":
-        return with_masks(of_masks(runs))
+        return of_masks(runs)
     if table == "locality":
         return first_layers(runs)
     if table == "cost":

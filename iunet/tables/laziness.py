@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.results.collect import Results
 from iunet.results.request import Request
-from iunet.results.selection import of_masks, with_masks
+from iunet.results.selection import of_masks
 from iunet.runs.entries import Benchmark
 from iunet.runs.entries import Cell as RunCell
 from iunet.tables.cells import cell, grouped_table, problem_notes, problems_of
@@ -51,7 +51,7 @@ def pruned_cells(bench: Benchmark, entry: str) -> list[RunCell]:
 
 def build(results: Results) -> TableDocument:
     """One row per data set, network, method and cut; of β-LASSO, what was chosen."""
-    masks = with_masks(of_masks(results.runs))
+    masks = of_masks(results.runs)
     masks = masks.assign(cut=masks["cut"].fillna("chosen"))
     return grouped_table(masks, ROWS, COLUMNS, _cells, CAPTION, [NOTE])
 

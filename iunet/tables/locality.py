@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.results.collect import Results
 from iunet.results.request import Request
-from iunet.results.selection import of_subnetworks
+from iunet.results.selection import of_subnetworks, with_reason
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import (
     cell,
@@ -51,10 +51,7 @@ def request(bench: Benchmark) -> Request:
 
 def first_layers(runs: pd.DataFrame) -> pd.DataFrame:
     """The subnetworks at every cut; those whose first layer has no measure say why."""
-    cuts = of_subnetworks(runs)
-    convolution = cuts["first_layer_measure"].isna() & cuts["missing"].isna()
-    convolution &= cuts["failed"].isna()
-    return cuts.assign(missing=cuts["missing"].mask(convolution, CONVOLUTION))
+    return with_reason(of_subnetworks(runs), "first_layer_measure", CONVOLUTION)
 
 
 def build(results: Results) -> TableDocument:
