@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
-
-from iunet.artifacts import write_json
 
 VALUE = "value"  # the one metric of tables of other numbers than scores
 PAPER_SEEDS = 3
@@ -103,10 +100,6 @@ def _lean(value: dict[str, Any]) -> dict[str, Any]:
     if value["mean"] is None:
         return {"text": value["text"] or ""}
     return value if value["text"] is not None else {k: v for k, v in value.items() if k != "text"}
-
-
-def write_document(path: str | Path, document: TableDocument) -> None:
-    write_json(path, document.to_json())
 
 
 # ---- comparing

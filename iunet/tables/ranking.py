@@ -7,7 +7,7 @@ Holm's correction (scikit-posthocs), as Benavoli, Corani and Mangili (2016) advi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iunet.labels import METRIC_LABELS
 from iunet.results.collect import Results
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TITLE = "Ranking of the methods on tabular data"
 ENTRY = "table7"
 ALPHA = 0.05
+METRIC = "balanced_accuracy"
 
 
 def build(results: Results) -> TableDocument:
@@ -41,11 +42,8 @@ class Ranking:
     cliques: list[list[str]] | None = None  # methods that do not differ significantly
     problem: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
 
-
-def critical_difference(scores: pd.DataFrame, alpha: float = ALPHA) -> Ranking:
+def critical_difference(scores: pd.DataFrame) -> Ranking:
     """Rank the methods (columns) over the data sets (rows); rows with a gap do not count."""
     complete = complete_rows(scores)
     shown = complete.round(3)
@@ -63,7 +61,7 @@ def critical_difference(scores: pd.DataFrame, alpha: float = ALPHA) -> Ranking:
     result.friedman_p = _friedman(ordered)
     p_values = _wilcoxon_holm(ordered)
     result.p_values = {a: {b: float(p_values.loc[a, b]) for b in p_values} for a in p_values}
-    result.cliques = _cliques(p_values, alpha)
+    result.cliques = _cliques(p_values)
     return result
 
 
@@ -85,11 +83,11 @@ def _wilcoxon_holm(scores: pd.DataFrame) -> pd.DataFrame:
     return p_values.clip(upper=1.0)
 
 
-def _cliques(p_values: pd.DataFrame, alpha: float) -> list[list[str]]:
+def _cliques(p_values: pd.DataFrame) -> list[list[str]]:
     """Groups that share a letter of the compact letter display; single methods are no group."""
     from scikit_posthocs import compact_letter_display
 
-    letters = compact_letter_display(p_values, alpha=alpha)
+    letters = compact_letter_display(p_values, alpha=ALPHA)
     groups: dict[str, list[str]] = {}
     for method, text in letters.items():
         for letter in text.replace(" ", ""):
@@ -102,30 +100,24 @@ def paper_ranking() -> Ranking:
     return critical_difference(paper_scores())
 
 
-def paper_note(method: str = "iunet", alpha: float = ALPHA) -> str:
+def paper_note() -> str:
     """From which methods the paper's own numbers tell IUNET apart."""
     ranking = paper_ranking()
-    p_values = {other: ranking.p_values[method][other] for other in ranking.ranks}
-    del p_values[method]
-
-    def listed(significant: bool) -> str:
-        found = [
-            f"{tabular_label(other)} (p = {p:.2g})"
-            for other, p in p_values.items()
-            if (p < alpha) is significant
-        ]
-        return ", ".join(found) or "none"
-
+    rivals: dict[bool, list[str]] = {True: [], False: []}  # by whether they differ
+    for other in ranking.ranks:
+        if other != "iunet":
+            p = ranking.p_values["iunet"][other]
+            rivals[p < ALPHA].append(f"{tabular_label(other)} (p = {p:.2g})")
+    differ, do_not = (", ".join(rivals[key]) or "none" for key in (True, False))
     return (
         f"The numbers of the paper's own table 7 ({ranking.n_datasets} data sets, columns of two "
-        f"metrics) by the same tests: {tabular_label(method)} differs significantly from "
-        f"{listed(True)}; not from {listed(False)}."
+        f"metrics) by the same tests: IUNET differs significantly from {differ}; not from {do_not}."
     )
 
 
-def ranking_table(source: TableDocument, metric: str = "balanced_accuracy") -> TableDocument:
+def ranking_table(source: TableDocument) -> TableDocument:
     """Average ranks and Holm-adjusted p-values, from the scores of table 7."""
-    ranking = critical_difference(complete_scores(source, metric))
+    ranking = critical_difference(complete_scores(source, METRIC))
     labels = {column.key: column.label for column in source.columns}
     methods = list(ranking.ranks)
     label = {m: labels.get(m, tabular_label(m)) for m in methods}
@@ -134,7 +126,7 @@ def ranking_table(source: TableDocument, metric: str = "balanced_accuracy") -> T
         p_values = {other: _p_cell(ranking, method, other) for other in methods}
         lines[method] = ([label[method]], {"rank": ranking.ranks[method]} | p_values)
     return plain_table(
-        f"Average ranks by {METRIC_LABELS[metric].lower()} over {ranking.n_datasets} data "
+        f"Average ranks by {METRIC_LABELS[METRIC].lower()} over {ranking.n_datasets} data "
         "sets (1 is best), and p-values of Wilcoxon's signed-rank test between pairs of methods, "
         "adjusted by Holm's method.",
         ["Method"],
@@ -142,7 +134,7 @@ def ranking_table(source: TableDocument, metric: str = "balanced_accuracy") -> T
         lines,
         [*_notes(ranking, label), paper_note()],
         lower_is_better=["rank"],
-        data=ranking.to_json(),
+        data=vars(ranking),
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iunet.artifacts import write_text
+from iunet.artifacts import write_json, write_text
 from iunet.escape import csv_text, latex_text, markdown_text
-from iunet.tables.document import TableDocument, write_document
+from iunet.tables.document import TableDocument
 from iunet.tables.render.view import Document, View, cells, missing_by_reason, table_view
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def write_table(document: TableDocument, output: dict[str, str]) -> None:
         if form != "json":
             write_text(path, writers[form]())
     if "json" in output:
-        write_document(output["json"], document)
+        write_json(output["json"], content)
 
 
 def tidy_rows(document: Document) -> list[dict[str, Any]]:
