@@ -77,16 +77,3 @@ def check_images(dataset: str, raw: RawImages) -> RawImages:
     if len(np.unique(raw.y_train)) < 2:
         raise UserError(f"Data set '{dataset}': the train labels are constant.")
     return raw
-
-
-def subset_of_official(torchvision_class: str, n_train: int, n_test: int) -> dict[str, int] | None:
-    """What is missing of an official set, or None if it is complete (or not an official one)."""
-    official = OFFICIAL_SIZES.get(torchvision_class)
-    if official is None or official == (n_train, n_test):
-        return None
-    return {
-        "n_train": n_train,
-        "n_test": n_test,
-        "official_n_train": official[0],
-        "official_n_test": official[1],
-    }

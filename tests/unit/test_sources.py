@@ -93,14 +93,6 @@ def test_unknown_embedded_set(tmp_path):
         get_table(tmp_path, Dataset("iris", "tabular", "embedded", "iris"))
 
 
-def test_downloads_are_deterministic(tmp_path):
-    dataset = Dataset("wine", "tabular", "embedded", "wine")
-    get_table(tmp_path, dataset)
-    first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    get_table(tmp_path, dataset)
-    assert first == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-
-
 # ---- file
 
 

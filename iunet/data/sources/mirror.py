@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from iunet.artifacts import sha256
-from iunet.data.images import RawImages, read_images, subset_of_official
+from iunet.data.images import OFFICIAL_SIZES, RawImages, read_images
 from iunet.data.registry import Dataset, mirror_index
 from iunet.data.sources import SourceSettings
 from iunet.data.sources.file import read_table
@@ -54,13 +54,21 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     }
     if dataset.kind == "vision":
         raw = read_images(dataset.name, path, provenance)
-        subset = subset_of_official(dataset.location, len(raw.x_train), len(raw.x_test))
+        subset = _subset_of_images(dataset, raw)
     else:
         raw = RawTable(read_table(dataset.name, path), TARGET, provenance=provenance)
         subset = _subset_of_table(dataset, path, entry, raw.frame)
     if subset:
         provenance["subset"] = subset
     return raw
+
+
+def _subset_of_images(dataset: Dataset, raw: RawImages) -> dict[str, int] | None:
+    """What is missing of an official set, or None if it is complete (or not an official one)."""
+    found = len(raw.x_train), len(raw.x_test)
+    official = OFFICIAL_SIZES.get(dataset.location, found)
+    names = ("n_train", "n_test", "official_n_train", "official_n_test")
+    return None if official == found else dict(zip(names, (*found, *official), strict=True))
 
 
 def _subset_of_table(
