@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iunet.errors import UserError, nearest
-
-if TYPE_CHECKING:
-    from iunet.networks.layers import Layer, Shape
+from iunet.networks.layers import Layer, Shape, n_parameters
 
 
 @dataclass(frozen=True)
@@ -45,11 +43,10 @@ class NetworkEntry:
         """How large it is, by which jobs ask for memory and time."""
         encoder = self.layers(options, data)
         decoder = encoder[-1].shape[0] * data.n_classes
-        norms = sum(2 * layer.shape[0] for layer in encoder)
         linear = [layer for layer in encoder if len(layer.shape) == 2]
         convolutions = [layer for layer in encoder if len(layer.shape) > 2]
         return Size(
-            sum(layer.weights for layer in encoder) + norms + decoder + data.n_classes,
+            n_parameters(encoder, data.n_classes),
             2 * (sum(layer.weights for layer in linear) + decoder),
             2 * sum(layer.weights * layer.pixels for layer in convolutions),
             sum(layer.shape[0] * layer.pixels for layer in encoder),

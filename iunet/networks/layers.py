@@ -47,6 +47,13 @@ def linear_layers(widths: Sequence[int]) -> list[Layer]:
     return [Layer((b, a)) for a, b in pairwise(widths)]
 
 
+def n_parameters(encoder: Sequence[Layer], n_classes: int) -> int:
+    """Of a network: the encoder's weights, its BatchNorms, and the decoder."""
+    norms = sum(2 * layer.shape[0] for layer in encoder)
+    decoder = n_classes * (encoder[-1].shape[0] + 1)
+    return sum(layer.weights for layer in encoder) + norms + decoder
+
+
 def shrunk_widths(n_inputs: int, widths: list[int], n_classes: int, ratio: float) -> list[int]:
     """Narrower layers, all narrowed alike: a dense network as large as a subnetwork.
 
@@ -59,14 +66,13 @@ def shrunk_widths(n_inputs: int, widths: list[int], n_classes: int, ratio: float
     def narrowed(factor: float) -> list[int]:
         return [max(1, math.floor(factor * width)) for width in widths]
 
-    def parameters(widths: list[int], ratio: float = 1) -> int:
-        encoder = sum(a * b for a, b in pairwise([n_inputs, *widths]))
-        return round(encoder / ratio) + 2 * sum(widths) + n_classes * (widths[-1] + 1)
-
-    allowed = parameters(widths, ratio)
+    whole = linear_layers([n_inputs, *widths])
+    n_weights = sum(layer.weights for layer in whole)
+    allowed = n_parameters(whole, n_classes) - n_weights + round(n_weights / ratio)
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        fits = parameters(narrowed(middle)) <= allowed
+        narrow = linear_layers([n_inputs, *narrowed(middle)])
+        fits = n_parameters(narrow, n_classes) <= allowed
         low, high = (middle, high) if fits else (low, middle)
     return narrowed(low)
