@@ -79,16 +79,15 @@ class _Graph:
             ) from None
         self.onnx, self.model, self.layers = onnx, model, layers
         self.nodes, self.constants, self.inputs = [], [], []
+        self.names: set[str] = set()  # that are taken: columns have theirs first
         self.missing = None
-        self.prefix = "/"
 
     # ---- from raw columns to the network's inputs
 
     def table(self) -> str:
         fitted = Preprocessing.from_json(self.model.preprocessing)
         names = [column.name for column in [*fitted.numeric, *fitted.categorical]]
-        while any(name.startswith(self.prefix) for name in names):
-            self.prefix += "/"  # of our own names, which must be none of theirs
+        self.names.update(names)
         if "" in names:
             raise UserError(
                 "The model cannot be exported: a column has the empty text for a name, which an "
@@ -194,25 +193,27 @@ class _Graph:
     # ---- pieces
 
     def free(self, name: str) -> str:
-        """A name for an output that no column has."""
-        while any(entry.name == name for entry in self.inputs):
+        """The name, or one like it that nothing else has."""
+        while name in self.names:
             name += "_"
+        self.names.add(name)
         return name
 
     def input(self, name: str, kind: type, *shape: int) -> str:
         info = self.onnx.helper.make_tensor_value_info(name, self._type(kind), ["rows", *shape])
         self.inputs.append(info)
+        self.names.add(name)
         return name
 
     def constant(self, values: np.ndarray, what: str) -> str:
-        name = f"{self.prefix}{what}{len(self.constants)}"
+        name = self.free(f"{what}{len(self.constants)}")
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
     def node(
         self, operator: str, inputs: list[str], what: str = "", name: str = "", **attributes: Any
     ) -> str:
-        name = name or f"{self.prefix}{what}{len(self.nodes)}"
+        name = name or self.free(f"{what}{len(self.nodes)}")
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
         return name
 

@@ -85,7 +85,7 @@ def awkward_table(n: int = 60) -> pa.Table:
             "often missing": pa.array(
                 [None if i % 3 else f"v{i % 12}" for i in range(n)]
             ).dictionary_encode(),
-            "/words0": pa.array([f"w{i % 11}" for i in range(n)]).dictionary_encode(),
+            "numbers0": pa.array([f"w{i % 11}" for i in range(n)]).dictionary_encode(),
         }
     )
 

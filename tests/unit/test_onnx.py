@@ -47,7 +47,7 @@ def test_missing_unseen_and_infrequent_values():
     preprocessing = fitted_on(table, 30)
     columns = {column["name"]: column for column in preprocessing["categorical"]}
     assert preprocessing["dropped"] == ["nothing"]
-    assert columns["/words0"]["infrequent"] and columns["often missing"]["missing_level"]
+    assert columns["numbers0"]["infrequent"] and columns["often missing"]["missing_level"]
     assert missing_text(preprocessing) == "(missing)"  # since the empty text is a level here
     codes = network_inputs(preprocessing, table)
     unseen = np.array([value.as_py() == "never in train" for value in table.column("label")])
