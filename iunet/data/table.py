@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from iunet.errors import UserError, nearest
 
-# More distinct values than this, in more than half of the rows, is a measurement or an identifier.
 MAX_PLAUSIBLE_CLASSES = 20
 MOSTLY = 0.5  # share of numbers among a text column's values that is worth a warning
 log = logging.getLogger(__name__)
@@ -107,7 +106,7 @@ def _clean_target(
             f"{where} is continuous ({distinct} distinct values, such as {column.iloc[0]}). "
             "iunet-bench classifies: bin the values into classes, or name another target."
         )
-    if distinct > MAX_PLAUSIBLE_CLASSES and distinct > len(column) / 2:
+    if is_nearly_unique(distinct, len(column)):
         raise UserError(
             f"{where} has {distinct} distinct values in {len(column)} rows, so it is a continuous "
             "value or an identifier rather than a class. Bin the values, or name another target."
@@ -116,6 +115,11 @@ def _clean_target(
     counts = np.bincount(codes, minlength=len(levels))
     classes = [{"name": level, "count": int(n)} for level, n in zip(levels, counts, strict=True)]
     return dictionary_array(codes, levels), classes
+
+
+def is_nearly_unique(distinct: int, n_rows: int) -> bool:
+    """So many distinct values are a measurement or an identifier: more than half of the rows."""
+    return distinct > MAX_PLAUSIBLE_CLASSES and distinct > n_rows / 2
 
 
 def _is_continuous(column: pd.Series) -> bool:
@@ -140,13 +144,17 @@ def _clean_feature(
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     array = pa.Array.from_pandas(column)  # NaN becomes null
-    if pa.types.is_floating(array.type) and np.isinf(column.to_numpy(dtype=float)).any():
-        row = int(np.flatnonzero(np.isinf(column.to_numpy(dtype=float)))[0])
-        raise UserError(
-            f"Data set '{dataset}': column '{column.name}' holds an infinite value in row "
-            f"{row + 1}. Replace it by a number, or leave it empty if it is missing."
-        )
+    if pa.types.is_floating(array.type):
+        refuse_infinite(dataset, column.name, column.to_numpy(dtype=float))
     return array, {"name": column.name, "kind": kind, "n_missing": array.null_count}
+
+
+def refuse_infinite(dataset: str, column: str, values: np.ndarray) -> None:
+    if len(rows := np.flatnonzero(np.isinf(values))):
+        raise UserError(
+            f"Data set '{dataset}': column '{column}' holds an infinite value in row "
+            f"{rows[0] + 1}. Replace it by a number, or leave it empty if it is missing."
+        )
 
 
 def _kind(dataset: str, column: pd.Series) -> str:

@@ -28,9 +28,11 @@ from iunet.data.table import (
     clean_features,
     dictionary_array,
     encode_levels,
+    is_nearly_unique,
     level_text,
     numbers_in,
     odd_among_numbers,
+    refuse_infinite,
 )
 from iunet.errors import DataError, UserError, nearest
 
@@ -194,7 +196,7 @@ def _identifiers(fitted: Preprocessing, n_rows: int) -> Iterator[str]:
     """Warnings of columns with a level for nearly every row: a model keeps all levels."""
     for column in fitted.categorical:
         n_levels = len(column.levels) + len(column.infrequent)
-        if n_levels > MAX_PLAUSIBLE_CLASSES and n_levels > n_rows / 2:
+        if is_nearly_unique(n_levels, n_rows):
             yield (
                 f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
                 "has. The model keeps the text of each of them, also in its files: leave the "
@@ -207,10 +209,10 @@ def _identifiers(fitted: Preprocessing, n_rows: int) -> Iterator[str]:
 
 def read_rows(frame: pd.DataFrame, fitted: Preprocessing) -> Rows:
     """New rows, as the fitted preprocessing makes them."""
-    columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
-    for column in fitted.categorical:
-        columns[column.name] = _levels(frame[column.name], column)
     with as_data_errors():
+        columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
+        for column in fitted.categorical:
+            columns[column.name] = _levels(frame[column.name], column)
         return apply_preprocessing(fitted, pa.table(columns), np.arange(len(frame)))
 
 
@@ -266,9 +268,5 @@ def _numbers(column: pd.Series) -> pa.Array:
     if pd.api.types.is_complex_dtype(found):
         raise DataError(f"{held} and holds complex ones now.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)
-    if np.isinf(values).any():
-        raise DataError(
-            f"Column '{column.name}' holds an infinite value in row "
-            f"{int(np.isinf(values).argmax()) + 1}. Replace it by a number, or leave it empty."
-        )
+    refuse_infinite(ROWS, column.name, values)
     return pa.array(values)
