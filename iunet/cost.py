@@ -22,7 +22,7 @@ from iunet.errors import UserError
 from iunet.runs import paths
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
-from iunet.runs.lineage import Job
+from iunet.runs.lineage import Job, with_all_before
 from iunet.runs.overlays import merged_config
 from iunet.shown import Shown, benchmark
 
@@ -46,15 +46,9 @@ class Estimate:
         self.costs = Costs(bench)
 
     def jobs(self, last: Iterable[Job]) -> list[Job]:
-        """These jobs and all before them, each once."""
-        found: dict[Job, None] = {}
-        todo = list(last)
-        while todo:
-            job = todo.pop()
-            if job not in found:
-                found[job] = None
-                todo.extend(job.before)
-        return [job for job in found if not (self.remaining and self._is_done(job))]
+        """These jobs and all before them; with `remaining`, those that are not done."""
+        jobs = with_all_before(last)
+        return [job for job in jobs if not (self.remaining and self._is_done(job))]
 
     def _is_done(self, job: Job) -> bool:
         rule = job.identity["rule"]

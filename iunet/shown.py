@@ -6,7 +6,6 @@ Made from the config alone, at every start of Snakemake: light.
 from __future__ import annotations
 
 from functools import cache, cached_property
-from pathlib import Path
 
 from iunet.figures.catalog import declared_figures, figure_entry, figure_request, figure_titles
 from iunet.paper import paper_digest
@@ -25,8 +24,6 @@ from iunet.tables.catalog import (
     table_names,
     table_request,
 )
-
-SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts"
 
 
 def benchmark(config: Config) -> Benchmark:
@@ -75,7 +72,7 @@ class Shown:
     @cached_property
     def lineage(self) -> Lineage:
         """The lineage of every job of the workflow."""
-        return Lineage(self.bench, SCRIPTS, STAGES | self._stages())
+        return Lineage(self.bench, STAGES | self._stages())
 
     def _stages(self) -> dict[str, Stage]:
         """What the rules of the aggregate stage stand on."""

@@ -26,6 +26,7 @@ from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.versions import code_lines, script_code
 
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"  # one for each rule
 Files = dict[str, str | list[str]]  # by the name of the input
 Reads = str | Callable[[Benchmark, Point], Files]  # the form of a path, or what gives the files
 
@@ -46,6 +47,18 @@ class Job:
         return self.identity["id"]
 
 
+def with_all_before(jobs: Iterable[Job]) -> list[Job]:
+    """These jobs and all that they stand on, each once."""
+    found: dict[Job, None] = {}
+    todo = list(jobs)
+    while todo:
+        job = todo.pop()
+        if job not in found:
+            found[job] = None
+            todo.extend(job.before)
+    return list(found)
+
+
 @dataclass(frozen=True)
 class Stage:
     """A rule, as far as its jobs depend on the config.
@@ -62,9 +75,8 @@ class Stage:
 class Lineage:
     """The jobs of a benchmark, each described once."""
 
-    def __init__(self, bench: Benchmark, scripts: Path, stages: dict[str, Stage]):
+    def __init__(self, bench: Benchmark, stages: dict[str, Stage]):
         self.bench = bench
-        self.scripts = scripts  # the folder of the rules' scripts
         self.stages = stages  # by rule
         self._jobs: dict[tuple, Job] = {}
         self._makers: dict[str, Job | None] = {}
@@ -97,7 +109,7 @@ class Lineage:
 
     def code_of_script(self, rule: str) -> list[str]:
         """The versions of a rule's script and of all science that it imports."""
-        return script_code(self.scripts / f"{rule}.py")
+        return script_code(SCRIPTS / f"{rule}.py")
 
     def _code_of(self, rule: str, point: Point) -> list[str]:
         """With a module that the script imports by a name of the job's."""

@@ -24,9 +24,8 @@ sys.path.insert(0, sys.argv[1] + "/tests/helpers")
 from configs import benchmark, merged
 from iunet.runs.lineage import Lineage
 from iunet.runs.stages import STAGES
-from pathlib import Path
 bench = benchmark(merged("test"))
-lineage = Lineage(bench, Path("workflow/scripts"), STAGES)
+lineage = Lineage(bench, STAGES)
 files = [path for cell in bench.cells for path in bench.results_of(cell)]
 print(json.dumps({path: lineage.maker(path).state for path in files}))
 """

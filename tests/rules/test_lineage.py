@@ -12,11 +12,10 @@ from planning import plan
 from iunet.runs import lineage as lineage_module
 from iunet.runs import paths
 from iunet.runs import stages as stages_module
-from iunet.runs.lineage import Lineage
+from iunet.runs.lineage import SCRIPTS, Lineage, with_all_before
 from iunet.runs.stages import STAGES
 from iunet.runs.versions import closure, imports_of, is_plumbing
 
-SCRIPTS = ROOT / "workflow" / "scripts"
 TRAINING = {"supernet", "finetune", "train_dense", "tune", "refit"}
 EVALUATION = {"evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"}
 TUNED = {"tune", "study", "refit", "evaluate_tuned"}
@@ -72,6 +71,10 @@ def key_of(rule: str, wildcards: dict[str, str]) -> tuple:
     return (rule, *sorted(wildcards.items()))
 
 
+def key_of_job(job: lineage_module.Job) -> tuple:
+    return key_of(job.identity["rule"], job.identity["wildcards"])
+
+
 def test_the_lineage_is_snakemakes_own_graph(planned):
     dag, lineage = planned.workflow.dag, planned.workflow.globals["LINEAGE"]
     jobs = [job for job in planned.jobs if not job.rule.norun]
@@ -81,18 +84,10 @@ def test_the_lineage_is_snakemakes_own_graph(planned):
         for job in level:
             before = dag.dependencies[job]
             ancestors[job] = set(before).union(*(ancestors[other] for other in before))
-    described: dict = {}
-
-    def behind(job) -> set:
-        """The keys of all jobs before a job, by its lineage."""
-        if job not in described:
-            own = {key_of(j.identity["rule"], j.identity["wildcards"]) for j in job.before}
-            described[job] = own.union(*(behind(j) for j in job.before))
-        return described[job]
-
     for job in jobs:
         ours = lineage.job(job.rule.name, **dict(job.wildcards.items()))
-        assert behind(ours) == {keys[other] for other in ancestors[job]}, job
+        behind = {key_of_job(other) for other in with_all_before(ours.before)}
+        assert behind == {keys[other] for other in ancestors[job]}, job
         for path in map(str, job.output):
             assert lineage.maker(path) is ours
             assert lineage.maker(f"in/a/module/{path}") is ours
@@ -116,21 +111,13 @@ def with_changes(config: dict, changes: dict) -> dict:
 def described(**changes) -> dict[tuple, lineage_module.Job]:
     """Every job of runs that config/test.yaml has, with these changes ("train.threads": 2)."""
     bench = benchmark(with_changes(merged("test"), changes))
-    lineage = Lineage(bench, SCRIPTS, STAGES)
+    lineage = Lineage(bench, STAGES)
     files = [path for cell in bench.cells for path in bench.results_of(cell)]
     place = {"dataset": "wine", "network": "mlp_tab"}
     files.append(bench.path(paths.LATENCY, **place, method="iunet"))
     for supernet in ("kappa1-scl", "kappa0.25-ilo"):
         files.append(bench.path(paths.SUPERNET_EVALUATION, **place, supernet=supernet, seed=0))
-    found: dict[tuple, lineage_module.Job] = {}
-    todo = lineage.makers(files)
-    while todo:
-        job = todo.pop()
-        key = key_of(job.identity["rule"], job.identity["wildcards"])
-        if key not in found:
-            found[key] = job
-            todo.extend(job.before)
-    return found
+    return {key_of_job(job): job for job in with_all_before(lineage.makers(files))}
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +203,7 @@ def test_a_changed_key_repeats_what_depends_on_it(before, key, value, rules):
 
 def test_the_mask_of_another_seed_depends_on_the_list_of_seeds():
     def state(seeds: list[int], cut: str) -> str:
-        lineage = Lineage(benchmark(merged("test", seeds=seeds)), SCRIPTS, STAGES)
+        lineage = Lineage(benchmark(merged("test", seeds=seeds)), STAGES)
         place = {"dataset": "wine", "network": "mlp_tab", "supernet": "kappa1-sup", "seed": "0"}
         return lineage.job("prune", **place, cut=cut).state
 
@@ -230,7 +217,7 @@ def test_the_content_of_a_file_of_ones_own_counts(tmp_path, monkeypatch):
     def ident(text: str) -> str:
         Path("own.csv").write_text(text)
         bench = benchmark(merged("test", own="own.csv", target="label"))
-        return Lineage(bench, SCRIPTS, STAGES).job("split_table", dataset="own").id
+        return Lineage(bench, STAGES).job("split_table", dataset="own").id
 
     assert ident("a,label\n1,x\n") != ident("a,label\n2,x\n")
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from configs import ROOT, benchmark, merged
+from configs import benchmark, merged
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from iunet.method.catalog import OBJECTIVES
 from iunet.method.pruning import Cut
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark, Cell
-from iunet.runs.lineage import Lineage
+from iunet.runs.lineage import Lineage, with_all_before
 from iunet.runs.methods import config_with_row, resolve_method
 from iunet.runs.names import (
     INITS,
@@ -267,14 +267,9 @@ def test_finetune_defaults_by_kind():
 def every_parameter() -> dict[str, Any]:
     """The parameters of all jobs behind the results of config/test.yaml."""
     bench = benchmark(merged("test"))
-    lineage = Lineage(bench, ROOT / "workflow" / "scripts", STAGES)
+    lineage = Lineage(bench, STAGES)
     jobs = lineage.makers(path for cell in bench.cells for path in bench.results_of(cell))
-    found, todo = {}, list(jobs)
-    while todo:
-        job = todo.pop()
-        found[job.id] = job.parameters
-        todo.extend(job.before)
-    return found
+    return {job.id: job.parameters for job in with_all_before(jobs)}
 
 
 def test_a_new_option_that_is_off_is_no_parameter_of_any_job(monkeypatch):
