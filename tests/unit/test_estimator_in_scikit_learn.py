@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -51,21 +51,14 @@ def test_pipelines_searches_and_scores(cancer):
 
 def test_fits_in_threads_give_the_same(cancer):
     X, y = cancer
-    seeds, found = [0, 1], {}
 
-    def fit(seed: int) -> None:
-        model = IUNetClassifier(**(SMALL | {"random_state": seed}))
-        found[seed] = model.fit(X, y).predict_proba(X)
+    def fitted(seed: int) -> np.ndarray:
+        return IUNetClassifier(**(SMALL | {"random_state": seed})).fit(X, y).predict_proba(X)
 
-    threads = [threading.Thread(target=fit, args=(seed,)) for seed in seeds]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    together = dict(found)
-    for seed in seeds:
-        fit(seed)
-        assert np.array_equal(found[seed], together[seed])
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(fitted, (0, 1)))
+    for seed in (0, 1):
+        assert np.array_equal(fitted(seed), together[seed])
 
 
 def global_state() -> dict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -83,19 +83,9 @@ def test_threads_share_a_model(kernels):
     fast = FastModel(folded, kernels)
     inputs = inputs_for(folded, 64)
     expected = [fast.probabilities(inputs[i : i + 1]) for i in range(64)]
-    found = [None] * 64
-
-    def predict(start: int) -> None:
-        for i in range(start, 64, 4):
-            found[i] = fast.probabilities(inputs[i : i + 1])
-
-    threads = [threading.Thread(target=predict, args=(start,)) for start in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for ours, theirs in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: fast.probabilities(inputs[i : i + 1]), range(64)))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_torch_takes_over_without_numba(monkeypatch):
