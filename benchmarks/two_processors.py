@@ -14,9 +14,8 @@ from collections import defaultdict
 from math import nan, sqrt
 from statistics import fmean, variance
 
+from iunet.results.collect import is_tabular
 from iunet.results.runs_csv import read_records
-from iunet.runs.settings import network_kind
-from iunet.study.frames import SCORE
 
 RUN = ("dataset", "network", "supernet", "cut", "seed")  # methods may share one
 
@@ -58,7 +57,7 @@ def main() -> None:
 
 
 def score(row: dict) -> float:
-    return row[SCORE[network_kind(row["network"])]]
+    return row["test_balanced_accuracy" if is_tabular(row["network"]) else "test_accuracy"]
 
 
 def between_seeds(rows: list[dict]) -> float:

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from iunet.baselines.catalog import LEARNERS
 from iunet.figures.catalog import figure_request
 from iunet.figures.parts import (
     Rows,
@@ -24,10 +23,9 @@ from iunet.figures.parts import (
 )
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
 from iunet.labels import METRIC_LABELS, dataset_label, method_order
-from iunet.results.collect import collect
+from iunet.results.collect import collect, is_tabular
 from iunet.results.selection import of_results
 from iunet.runs.entries import Benchmark
-from iunet.runs.settings import network_kind
 
 PANEL_WIDTH, LINE_HEIGHT = 1.95, 0.165  # inches
 
@@ -40,18 +38,15 @@ def scores(runs: pd.DataFrame) -> Rows:
     """Test accuracy of images, balanced accuracy of tables; tuned learners have no network."""
     found = []
     for run in runs.to_dict("records"):
-        tuned = run["network"] in LEARNERS
-        tabular = tuned or network_kind(run["network"]) == "tabular"
-        metric = "balanced_accuracy" if tabular else "accuracy"
         missing = run["missing"] or run["failed"]
         found.append(
             {
                 "dataset": run["dataset"],
-                "network": None if tuned else run["network"],
+                "network": None if run["stage"] == "tuned" else run["network"],
                 "method": run["method"],
                 "seed": run["seed"],
-                "metric": metric,
-                "value": None if missing else run[f"test_{metric}"],
+                "metric": "balanced_accuracy" if is_tabular(run["network"]) else "accuracy",
+                "value": None if missing else run["test_primary"],
                 "disconnected": not missing and bool(run["disconnected"]),
                 "missing": missing,
             }

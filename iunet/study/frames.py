@@ -12,7 +12,6 @@ from iunet.tables.verdicts import OPEN, answer, effect
 
 NAMES = {"tabular": "tables", "vision": "images"}
 NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # the main ones
-SCORE = {"tabular": "test_balanced_accuracy", "vision": "test_accuracy"}
 FIXED_RATIO = 8  # at which images are compared; tables have it anyway
 
 # Is `ours` better than `theirs`, on the main network of each kind of data? Some on the front page.
@@ -41,11 +40,11 @@ def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
     return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
 
 
-def scores(runs: pd.DataFrame, kind: str, column: str | None = None) -> pd.DataFrame:
+def scores(runs: pd.DataFrame, kind: str, column: str = "test_primary") -> pd.DataFrame:
     """A column of the main runs by data set and seed (rows) and method (columns)."""
     part = main_runs(runs, kind)
     part = part[part["failed"].isna()]
-    wide = part.pivot(index=["dataset", "seed"], columns="method", values=column or SCORE[kind])
+    wide = part.pivot(index=["dataset", "seed"], columns="method", values=column)
     return wide.astype(float).reindex(part["dataset"].unique(), level=0)
 
 
@@ -56,7 +55,7 @@ def by_dataset(values: pd.DataFrame | pd.Series) -> pd.DataFrame | pd.Series:
 
 def differences(runs: pd.DataFrame, kind: str, ours: str, theirs: str) -> pd.Series:
     """ours − theirs by data set and seed, on the main network of a kind of data."""
-    return compared(main_runs(runs, kind), ours, theirs, SCORE[kind]).differences
+    return compared(main_runs(runs, kind), ours, theirs, "test_primary").differences
 
 
 def answers(runs: pd.DataFrame) -> pd.DataFrame:
