@@ -174,7 +174,7 @@ class Learner:
 
         training.stop = stop
         train(training)
-        check_weights("trial", training.network)
+        check_weights("trial", state_tensors(training.network))
         best = int(np.argmax(scores))
         if len(scores) == max_epochs and max_epochs - 1 - best < parameters["patience"]:
             flags.append(EPOCHS_LIMIT)
@@ -193,8 +193,9 @@ class Learner:
         rows = joined(*map(self.part, parts))
         training = self.training(parameters, rows, found["epochs"], seed, run)
         trained = train(training, checkpoint)
-        check_weights(run, training.network)
-        write_tensors(model, state_tensors(training.network))
+        state = state_tensors(training.network)
+        check_weights(run, state)
+        write_tensors(model, state)
         n_parameters = sum(p.numel() for p in training.network.parameters())
         return {
             "virtual_batch_size": self.batch_sizes(parameters, len(rows))[1],

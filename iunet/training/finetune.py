@@ -103,8 +103,7 @@ def fit_subnetwork(
     trained = train(training, checkpoint)
     members = split_members(trained.kept)
     for member in members:
-        network.load_state_dict(member)
-        check_weights(run, network)
+        check_weights(run, member)
     return Finetuned(members, trained)
 
 

@@ -19,7 +19,7 @@ from torch import Generator, Tensor, nn
 from iunet.data.load import Inputs, Part
 from iunet.errors import UserError
 from iunet.method.objectives import Parts
-from iunet.networks.network import Network, state_tensors
+from iunet.networks.network import Network
 from iunet.scoring.prediction import EVALUATION_BATCH
 from iunet.training.support.checkpoint import Checkpoint, resume, save
 from iunet.training.support.progress import Progress
@@ -150,9 +150,9 @@ def _train_epoch(
     return means
 
 
-def check_weights(run: str, network: Network) -> None:
+def check_weights(run: str, state: dict[str, Tensor]) -> None:
     """Refuse weights that are not numbers, before they become a result."""
-    for name, tensor in state_tensors(network).items():
+    for name, tensor in state.items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise Diverged(f"Run {run} diverged: {name} is not finite. No weights were written.")
 

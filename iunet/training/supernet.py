@@ -133,7 +133,7 @@ def _train(
     """Train, or say why it failed: of one l1 of a grid, since the others go on without it."""
     try:
         trained = train(training, checkpoint)
-        check_weights(training.run, training.network)
+        check_weights(training.run, state_tensors(training.network))
         return trained, None
     except Diverged as error:
         if not may_fail:

@@ -79,8 +79,7 @@ def fit(
     trained = train(training, checkpoint)
     members = _members(cocktail, network, split_members(trained.kept), prepare, train_part)
     for member in members:
-        network.load_state_dict(member)
-        check_weights(run, network)
+        check_weights(run, member)
     return Model(cocktail, n_inputs, n_classes, members), trained
 
 
