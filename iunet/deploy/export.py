@@ -26,7 +26,7 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     built = build_onnx(model, layers)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder.parent) as temporary:
+        with TemporaryDirectory(dir=folder if folder.is_dir() else folder.parent) as temporary:
             there = Path(temporary)
             files = {"compact": there / "model.safetensors", "onnx": there / "model.onnx"}
             write_model(files["compact"], model)

@@ -193,19 +193,18 @@ def run_fit(arguments: argparse.Namespace) -> None:
 
 
 def run_predict(arguments: argparse.Namespace) -> None:
+    import pandas as pd
+
     from iunet.estimator.classifier import IUNetClassifier
 
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
     frame = columns_of(model, read_file(arguments.data, categories), arguments.data)
     probabilities = model.predict_proba(frame)
-    result = {"prediction": model.classes_[probabilities.argmax(axis=1)]}
+    told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
     if arguments.probabilities:
-        for i, label in enumerate(model.classes_):
-            result[f"probability of {label}"] = probabilities[:, i]
-    import pandas as pd
-
-    text = pd.DataFrame(result).to_csv(index=False)
+        told[[f"probability of {label}" for label in model.classes_]] = probabilities
+    text = told.to_csv(index=False)
     if arguments.out is None:
         sys.stdout.write(text)
     else:

@@ -143,7 +143,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
     (tmp_path / "old").mkdir()
     with pytest.raises(UserError, match="No space left"):
         export_model(model, tmp_path / "old", repeats=1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "old"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "old"]
 
 
 def broken(*_):
