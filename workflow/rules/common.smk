@@ -48,22 +48,21 @@ def any_of(names):
     return "|".join(map(re.escape, names))
 
 
-def names_of_kind(kind):
-    return [name for name, dataset in BENCH.registry.items() if dataset.kind == kind]
-
-
-CONSTRAINTS = paths.PATTERNS | {
-    "dataset": any_of(BENCH.registry),
-    "network": rf"(?:{any_of(config['networks'])}){OPTIONS}",
-    "method": any_of(config["methods"]),
-    "learner": any_of(LEARNERS),
-    "table": any_of(SHOWN.tables),
-    "figure": any_of(SHOWN.figures),
-}
+def any_of_kind(kind):
+    """Data sets of a kind, as a wildcard constraint."""
+    return any_of(name for name, dataset in BENCH.registry.items() if dataset.kind == kind)
 
 
 wildcard_constraints:
-    **CONSTRAINTS,
+    **paths.PATTERNS
+    | {
+        "dataset": any_of(BENCH.registry),
+        "network": rf"(?:{any_of(config['networks'])}){OPTIONS}",
+        "method": any_of(config["methods"]),
+        "learner": any_of(LEARNERS),
+        "table": any_of(SHOWN.tables),
+        "figure": any_of(SHOWN.figures),
+    },
 
 
 # ---- outputs and inputs of several rules
@@ -73,18 +72,11 @@ TRAINING_DATA = {
     "valid": paths.VALID,
     "preprocessing": paths.PREPROCESSING,
 }
-
-
-def split_files():
-    """What every split leaves behind."""
-    return {
-        "train": paths.TRAIN,
-        "valid": paths.VALID,
-        "test": paths.TEST,
-        "indices": paths.INDICES,
-        "preprocessing": paths.PREPROCESSING,
-        "split": paths.SPLIT_REPORT,
-    }
+SPLIT_FILES = TRAINING_DATA | {
+    "test": paths.TEST,
+    "indices": paths.INDICES,
+    "split": paths.SPLIT_REPORT,
+}
 
 
 def experiment_files(wildcards):

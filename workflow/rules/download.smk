@@ -12,7 +12,7 @@ rule download_table:
     benchmark:
         "<benchmarks>/download/{dataset}.tsv"
     wildcard_constraints:
-        dataset=any_of(names_of_kind("tabular")),
+        dataset=any_of_kind("tabular"),
     localrule: True  # the login node has the network, compute nodes may not
     conda:
         "../../envs/data.yaml"
@@ -38,7 +38,7 @@ rule download_images:
     benchmark:
         "<benchmarks>/download/{dataset}.tsv"
     wildcard_constraints:
-        dataset=any_of(names_of_kind("vision")),
+        dataset=any_of_kind("vision"),
     localrule: True  # the login node has the network, compute nodes may not
     conda:
         "../../envs/data.yaml"

@@ -9,13 +9,13 @@ rule split_table:
         description=paths.DATA_REPORT,
         data=ancient(paths.DATA_TABLE),
     output:
-        **split_files(),
+        **SPLIT_FILES,
     log:
         "<logs>/split/{dataset}.log",
     benchmark:
         "<benchmarks>/split/{dataset}.tsv"
     wildcard_constraints:
-        dataset=any_of(names_of_kind("tabular")),
+        dataset=any_of_kind("tabular"),
     group:
         job_group("split_table")
     conda:
@@ -35,13 +35,13 @@ rule split_images:
         description=paths.DATA_REPORT,
         data=ancient(paths.DATA_IMAGES),
     output:
-        **split_files(),
+        **SPLIT_FILES,
     log:
         "<logs>/split/{dataset}.log",
     benchmark:
         "<benchmarks>/split/{dataset}.tsv"
     wildcard_constraints:
-        dataset=any_of(names_of_kind("vision")),
+        dataset=any_of_kind("vision"),
     group:
         job_group("split_images")
     conda:
