@@ -81,11 +81,6 @@ def csv_text(rows: list[dict[str, Any]], fields: list[str] | None = None) -> str
     return text.getvalue()
 
 
-def drawn_text(text: str) -> str:
-    """Text on one line for Matplotlib, which reads what stands between dollars as a formula."""
-    return " ".join(text.split()).replace("$", r"\$")
-
-
 def markdown_text(text: str) -> str:
     """Text on one line that Markdown shows as it is."""
     return MARKDOWN.sub(lambda found: HTML.get(found[0], f"\\{found[0]}"), " ".join(text.split()))

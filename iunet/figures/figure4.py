@@ -24,7 +24,6 @@ from matplotlib.ticker import MaxNLocator
 
 from iunet.artifacts import read_arrays, read_json
 from iunet.errors import UserError
-from iunet.escape import drawn_text
 from iunet.evaluation.locality import locality, selectivity
 from iunet.figures.catalog import trained_supernets
 from iunet.figures.parts import Rows, missing_note, read_report, say_why_empty
@@ -227,8 +226,9 @@ def _draw_groups(panel: Axes, groups: pd.DataFrame, width: float) -> None:
             strip.axvspan(group.start, group.start + group.width, color=GROUPS[i % 2], lw=0)
         panel.tick_params(axis="x", pad=6, length=0)
     named = named_groups(groups, groups["width"].sum() * (1.25 * SMALL / 72) / width)
-    shortened = [n if len(n) <= LONGEST_NAME else n[: LONGEST_NAME - 1] + "…" for n in named.index]
-    panel.set_xticks(named, map(drawn_text, shortened), rotation=90)
+    names = [" ".join(name.split()) for name in named.index]  # on one line
+    shortened = [n if len(n) <= LONGEST_NAME else n[: LONGEST_NAME - 1] + "…" for n in names]
+    panel.set_xticks(named, shortened, rotation=90, parse_math=False)
 
 
 def named_groups(groups: pd.DataFrame, spacing: float) -> pd.Series:

@@ -7,13 +7,16 @@ import io
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+from figure_inputs import outputs, trained, written
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from iunet.escape import LATEX, csv_text, csv_value, drawn_text, latex_text, markdown_text
+from iunet.artifacts import write_json
+from iunet.escape import LATEX, csv_text, csv_value, latex_text, markdown_text
+from iunet.figures.figure4 import draw, weight_rows
 from iunet.figures.make import write_figure
-from iunet.figures.style import PAGE_WIDTH, new_figure
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
 from iunet.tables.render.forms import html_page, latex, markdown, tidy_rows
 from iunet.tables.render.view import View, table_view
@@ -170,10 +173,10 @@ def test_latex_is_text(text):
 def test_a_figure_draws_any_text(tmp_path):
     """Matplotlib would read dollars as a formula, and fail on one that is none."""
     texts = [*HOSTILE, r"$\frac{$", "$x"]
-    figure, _ = new_figure(PAGE_WIDTH, 1)
-    for text in texts:
-        figure.text(0.5, 0.5, drawn_text(text))
-    output = {form: str(tmp_path / f"figure.{form}") for form in ("png", "pdf", "csv")}
-    write_figure(figure, [{"name": text} for text in texts], output)
-    _, *cells = csv.reader((tmp_path / "figure.csv").open(newline=""))
-    assert cells == [[re.sub("\r\n?", "\n", csv_value(text))] for text in texts]
+    supernet = trained(tmp_path, "arrhythmia", "iunet", np.ones((4, len(texts))))
+    groups = [{"column": text, "start": i, "stop": i + 1} for i, text in enumerate(texts)]
+    write_json(supernet["files"]["preprocessing"], {"groups": groups})
+    rows = weight_rows([supernet])
+    write_figure(draw(rows), rows, outputs(tmp_path))
+    features = {row["feature"] for row in written(outputs(tmp_path)) if row["feature"]}
+    assert features == {re.sub("\r\n?", "\n", csv_value(text)) for text in texts}
