@@ -68,27 +68,23 @@ def newest(paths: Iterable[str | Path]) -> str | None:
 
 
 def environments(evaluations: Iterable[dict[str, Any]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Devices and versions over all runs; where they differ, each with the runs that it made."""
-    machine: dict[str, Counter[str]] = {}
-    versions: dict[str, Counter[str]] = {}
-    for evaluation in evaluations:
-        environment = evaluation.get("environment", {})
-        named = {key.replace("_", " "): environment[key] for key in MACHINE if key in environment}
-        for counts, found in ((machine, named), (versions, environment.get("versions", {}))):
-            for key, value in found.items():
-                counts.setdefault(key, Counter())[str(value)] += 1
-    return tuple(
-        {key: _with_runs(found) for key, found in sorted(facts.items())}
-        for facts in (machine, versions)
-    )
+    """Devices and versions over all runs."""
+    found = [evaluation.get("environment", {}) for evaluation in evaluations]
+    machines = [{key.replace("_", " "): e[key] for key in MACHINE if key in e} for e in found]
+    return _counted(machines), _counted(e.get("versions", {}) for e in found)
 
 
-def _with_runs(found: Counter[str]) -> str:
-    if len(found) == 1:
-        return next(iter(found))
-    return "; ".join(
-        f"{value} ({runs} run{'s' * (runs > 1)})" for value, runs in sorted(found.items())
-    )
+def _counted(facts_of_runs: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Facts by name; where runs differ, each value with how many runs have it."""
+    counts: dict[str, Counter[str]] = {}
+    for facts in facts_of_runs:
+        for name, value in facts.items():
+            counts.setdefault(name, Counter())[str(value)] += 1
+    texts = {}
+    for name, values in sorted(counts.items()):
+        each = [f"{value} ({n} run{'s' * (n > 1)})" for value, n in sorted(values.items())]
+        texts[name] = "; ".join(each) if len(each) > 1 else next(iter(values))
+    return texts
 
 
 def budgets(config: dict[str, Any]) -> dict[str, str]:
