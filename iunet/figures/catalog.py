@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from iunet.results.request import Request
+from iunet.results.request import Request, request_of
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import study_folder
@@ -27,9 +27,8 @@ class FigureEntry:
     kind: str | None = None  # of data, if it is for one kind only
 
 
-def _ratios(bench: Benchmark, name: str) -> Request:
-    cells = bench.cells_of("figures.figure2")
-    return Request(cells, supernets=cells)
+def _runs(bench: Benchmark, name: str) -> Request:
+    return request_of(bench, figure_entry(bench, name).key)
 
 
 def _arrays(bench: Benchmark, name: str) -> Request:
@@ -47,10 +46,6 @@ def _ranking(bench: Benchmark, name: str) -> Request:
     return Request(artifacts=[bench.path(paths.TABLE_DOCUMENT, table="ranking")])
 
 
-def _scores(bench: Benchmark, name: str) -> Request:
-    return Request(bench.cells_of(f"experiments.{name}"))
-
-
 def _trials(bench: Benchmark, name: str) -> Request:
     studies = tuned_studies(bench, name)
     return Request(artifacts=[path for _, path, missing in studies if not missing])
@@ -60,7 +55,7 @@ FIGURES = {
     "figure2": FigureEntry(
         "Figure 2: validation accuracy against compression",
         "iunet.figures.figure2",
-        _ratios,
+        _runs,
         "figures.figure2",
         "vision",
     ),
@@ -93,7 +88,7 @@ def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
     """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
     if name in bench.config["experiments"]:
         title, key = f"Experiment {name}: scores", f"experiments.{name}"
-        return FigureEntry(title, "iunet.figures.scores", _scores, key)
+        return FigureEntry(title, "iunet.figures.scores", _runs, key)
     if name.startswith(TUNING):
         title = f"Tuning on {name.removeprefix(TUNING)}"
         return FigureEntry(title, "iunet.figures.tuning", _trials)

@@ -196,12 +196,14 @@ def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> b
     path = run.files["choice"]
     choice = read(path)
     _check_run(path, "choice", choice, run, ("dataset", "network", "method"))
+    if "chosen" not in choice:
+        refuse(path, "is not a choice: it lacks 'chosen'")
     if (chosen := choice["chosen"]) is None:
         return False
-    pair = (chosen["supernet"], chosen["cut"])
+    pair = (chosen.get("supernet"), chosen.get("cut"))
     if pair not in candidates:
         asked = ", ".join(map("/".join, sorted(candidates)))
-        refuse(path, f"chooses {'/'.join(pair)}, which is not among the runs asked for: {asked}")
+        refuse(path, f"chooses {chosen!r}, which is not among the runs asked for: {asked}")
     return pair == (run.supernet, run.cut)
 
 

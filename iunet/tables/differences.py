@@ -59,23 +59,23 @@ class Finding:
     remarks: list[str] = field(default_factory=list)
 
 
+SELECTIONS = {  # what a table shows of its runs, if that is not one result per method
+    "table4": partial(of_results, choice_of="iunet"),
+    "table5": consistency,
+    "figure2": of_subnetworks,  # compared at the same ratios, chosen or not
+    "search_fixed_ratio": of_subnetworks,
+    "laziness": of_masks,
+    "locality": first_layers,
+    "cost": costs,
+}
+
+
 def runs_of_table(results: Results, methods: list[list[str]], table: str) -> pd.DataFrame:
     """The runs that a table shows, each with a score, an overlap, a consistency, …
 
     `methods` are the (data set, network, method) of the table.
     """
-    runs = of_methods(results.runs, methods)
-    if table == "table5":
-        return consistency(runs)
-    if table == "laziness":
-        return of_masks(runs)
-    if table == "locality":
-        return first_layers(runs)
-    if table == "cost":
-        return costs(runs)
-    if table in ("figure2", "search_fixed_ratio"):  # compared at the same ratios, chosen or not
-        return of_subnetworks(runs)
-    return of_results(runs, "iunet" if table == "table4" else None)
+    return SELECTIONS.get(table, of_results)(of_methods(results.runs, methods))
 
 
 # ---- pairs
