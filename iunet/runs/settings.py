@@ -215,11 +215,6 @@ def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
     }
 
 
-def starts_trained(config: Config, point: Any) -> bool:
-    """Whether a fine-tuning starts from the trained supernet."""
-    return finetune_settings(config, point).get("reinit") == "trained"
-
-
 def epochs_of(recipe: dict[str, Any]) -> Epochs:
     """How long a fine-tuning takes, and how many members it has."""
     schedule = schedule_of(recipe)
@@ -254,7 +249,7 @@ def study_budget(config: Config, learner: str) -> dict[str, Any]:
     return {"trials": section["trials"] * each, "minutes": section["minutes"]}
 
 
-def refit_parts(config: Config, learner: str) -> list[str]:
+def refit_parts(config: Config) -> list[str]:
     """The rows on which a tuned learner is fitted again."""
     return ["train", "valid"] if config["tuning"]["refit_on"] == "train_valid" else ["train"]
 

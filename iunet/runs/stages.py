@@ -63,8 +63,9 @@ def supernet_of_mask(bench: Benchmark, point: Point) -> Files:
 
 def trained_supernet(bench: Benchmark, point: Point) -> Files:
     """The trained supernet, where a fine-tuning starts from it."""
-    trained = settings.starts_trained(bench.config, point)
-    return {"supernet": bench.path(paths.SUPERNET_WEIGHTS, **vars(point))} if trained else {}
+    if settings.finetune_settings(bench.config, point).get("reinit") != "trained":
+        return {}
+    return {"supernet": bench.path(paths.SUPERNET_WEIGHTS, **vars(point))}
 
 
 def trained_decoder(bench: Benchmark, point: Point) -> Files:
@@ -282,7 +283,7 @@ STAGES: dict[str, Stage] = {
     ),
     "study": Stage(STUDY, (first_worker,), of_code={"study": study_name}),
     "refit": Stage(
-        {"parts": setting(settings.refit_parts, "learner")} | LEARNER,
+        {"parts": lambda b, p: settings.refit_parts(b.config)} | LEARNER,
         (study_of_seed,),
         learner_module,
     ),

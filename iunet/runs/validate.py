@@ -47,7 +47,11 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     registry = read_registry(config["data"]["registry"])
     if own := own_dataset(config, taken=[*registry, *config["datasets"]]):
         registry[own.name] = own
-        config = _with_own_data(config, own)
+        config["datasets"] = {  # it is in all groups of its kind, and none is in the others
+            group: [own.name] if kind == own.kind else []
+            for kind, groups in GROUPS.items()
+            for group in groups
+        }
     _check_tables(config, declared)
     _check_datasets(config, registry, declared)
     _check_ranges(config)
@@ -250,13 +254,3 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
         tuple(map(str, categorical)),
         "the config key 'own'",
     )
-
-
-def _with_own_data(config: Config, dataset: Dataset) -> Config:
-    """The config with this data set in all groups of its kind, and none in the others."""
-    groups = {
-        group: [dataset.name] if kind == dataset.kind else []
-        for kind, names in GROUPS.items()
-        for group in names
-    }
-    return {**config, "datasets": groups}
