@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from configs import benchmark, merged
-from conftest import NOTHING, TEST_CONFIG, read_csv
+from conftest import TEST_CONFIG, read_csv
 
 from iunet import cost
 from iunet.artifacts import read_arrays, read_json
@@ -74,9 +74,9 @@ def test_baselines_of_the_run(finished):
     choice = read_json(runs / "mlp_tab" / "choice-beta_lasso.json")
     assert choice["chosen"]["supernet"] == "kappa1-lasso0.00001"
     assert "every weight died" in choice["candidates"][1]["failed"]
-    for learner in ("xgb", "tabnet", "mlp_c"):
+    for learner in ("xgb", "mlp_c"):
         study = read_json(runs / learner / "tuning" / "study.json")
-        assert study["trials"] == {"xgb": 3, "tabnet": 2, "mlp_c": 2}[learner]
+        assert study["trials"] == {"xgb": 3, "mlp_c": 2}[learner]
         result = evaluation(finished, f"wine/{learner}/seed0")
         assert 0 <= result["metrics"]["test_balanced_accuracy"] <= 100
 
@@ -111,10 +111,6 @@ def test_snakemakes_own_report(finished, tmp_path):
 
 
 # ---- what would run again
-
-
-def test_a_finished_run_is_not_repeated(finished):
-    assert NOTHING in finished.run("-n", *TEST_CONFIG)
 
 
 def test_a_changed_parameter_repeats_what_uses_it(finished):
@@ -154,17 +150,6 @@ def test_the_cost_of_what_remains(finished, monkeypatch):
     lines = cost.report(cost.Estimate(bench)).splitlines()
     jobs = {line.split()[0]: int(line.split()[1]) for line in lines if line.endswith("GB")}
     assert 0 < jobs["table7"] < jobs["total"] and jobs["page"] == 1
-
-
-def test_what_the_machine_lacks_is_one_paragraph(finished_copy):
-    """Too few cores for one training, no GPU for the other."""
-    runs = ("photo_digits_low/mlp_vis", "wine/mlp_tab")
-    targets = (f"results/test/runs/{run}/kappa1-sup/seed0/supernet.json" for run in runs)
-    lacking = ('train={"threads": 3}', 'devices={"mlp_tab": "cuda"}')
-    output = finished_copy.fail(*targets, *TEST_CONFIG, "--config", *lacking, "-R", "supernet")
-    assert "'train.threads' is 3, but this job was given 2" in output
-    assert "'devices.mlp_tab' is 'cuda', but this machine has no NVIDIA GPU" in output
-    assert "Traceback" not in output
 
 
 def test_jobs_run_without_a_network(finished, finished_copy):

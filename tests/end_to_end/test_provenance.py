@@ -82,42 +82,34 @@ def project(finished, tmp_path) -> Project:
 # ---- a change whose job fails once is not forgotten
 
 
-def test_an_edit_whose_job_failed_once_is_still_pending(project):
-    file, old = "iunet/scoring/metrics.py", '"accuracy": 100.0'
-    broken = '"accuracy": [][0] or 100.0'
-    project.edit(file, old, broken)
-    project.fail(EVALUATION)
-    project.edit(file, broken, '"accuracy": 100.00')
-    assert NOTHING not in project.run(EVALUATION, "-n")
-
-
-def test_a_setting_whose_job_failed_once_is_still_pending(project):
-    """The choice by another score: its job fails, since its input is gone for a moment."""
+def test_changes_whose_jobs_failed_once_are_still_pending(project):
+    """An edit of code; and the choice by another score, whose input is gone for a moment."""
+    metrics, choice = "iunet/scoring/metrics.py", "iunet/evaluation/choice.py"
     project.edit("config/test.yaml", "prune:\n", "prune:\n  tabular: {select_by: accuracy}\n")
-    project.edit(
-        "iunet/evaluation/choice.py", "labels = read_arrays", "labels = [][0]; read_arrays"
-    )
-    project.fail(CHOICES[0])
-    project.edit(
-        "iunet/evaluation/choice.py", "labels = [][0]; read_arrays", "labels = read_arrays"
-    )
+    project.edit(choice, "labels = read_arrays", "labels = [][0]; read_arrays")
+    project.edit(metrics, '"accuracy": 100.0', '"accuracy": [][0] or 100.0')
+    output = project.fail(EVALUATION, CHOICES[0])
+    assert output.count("IndexError: list index out of range") == 2
+    project.edit(choice, "labels = [][0]; read_arrays", "labels = read_arrays")
+    project.edit(metrics, '"accuracy": [][0] or 100.0', '"accuracy": 100.00')
+    assert NOTHING not in project.run(EVALUATION, "-n")
     project.run(CHOICES[0])
-    choice = json.loads((project.path / CHOICES[0]).read_text())
-    assert choice["metric"] == "valid_accuracy"
+    assert json.loads((project.path / CHOICES[0]).read_text())["metric"] == "valid_accuracy"
 
 
 # ---- edits
 
 
-def test_neutral_edits_repeat_nothing(project):
+def test_a_new_checkout_and_neutral_edits_repeat_nothing(project):
+    for path in project.path.joinpath("workflow").rglob("*"):
+        path.touch()
     for file, old, new in (
         ("iunet/training/support/progress.py", "samples/s", "rows per second"),
         ("iunet/training/loop.py", "The one training loop", "The only training loop"),
         ("iunet/machine/device.py", "not one of {", "none of {"),
     ):
         project.edit(file, old, new)
-    (project.path / "workflow" / "scripts" / "supernet.py").touch()
-    assert NOTHING in project.run(EVALUATION, *CHOICES, "-n")
+    assert NOTHING in project.run(EVALUATION, *CHOICES, TABLE9, "-n")
 
 
 def test_an_edit_is_named_and_can_be_accepted(project):
@@ -129,12 +121,6 @@ def test_an_edit_is_named_and_can_be_accepted(project):
     project.run(EVALUATION, *CHOICES, "--touch")
     # What is made next reads the older artifacts without complaint.
     assert "rule supernet" not in project.run(EVALUATION, f"{IUNET}/evaluation.json")
-
-
-def test_results_copied_into_a_new_checkout_are_up_to_date(project):
-    for path in project.path.joinpath("workflow").rglob("*"):
-        path.touch()
-    assert NOTHING in project.run(EVALUATION, *CHOICES, TABLE9, "-n")
 
 
 # ---- artifacts of other runs

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import platform
+import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
+from configs import ROOT, merged
+from snakemake.iocontainers import OutputFiles, Wildcards
 
 from iunet.errors import UserError
 from iunet.machine import device
@@ -113,6 +117,26 @@ def test_fewer_threads_than_asked_for_are_refused():
     check_threads("tuning.xgb.threads", 8, 8)
     with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 1"):
         check_threads("tuning.xgb.threads", 8, 1)
+
+
+def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
+    """Fewer cores than a training's threads, and no GPU, as a job finds them."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # _job has its own
+    monkeypatch.syspath_prepend(ROOT / "workflow" / "scripts")
+    monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path))
+    from _job import Job
+
+    def job(**changes) -> Job:
+        files = OutputFiles(fromdict={"weights": "weights.safetensors"})
+        network = Wildcards(fromdict={"network": "mlp_tab-depth3"})
+        config = merged("test", **changes)
+        return Job(SimpleNamespace(input=files, output=files, params={}, wildcards=network,
+                                   config=config, threads=2))  # fmt: skip
+
+    with pytest.raises(UserError, match=r"'train\.threads' is 3, but this job was given 2"):
+        job(train={"threads": 3}).torch_device()
+    with pytest.raises(UserError, match=r"'devices\.mlp_tab' is 'cuda', but this machine has no"):
+        job(devices={"mlp_tab": "cuda"}).torch_device()
 
 
 # ---- TF32, Adam's steps, histograms
