@@ -55,10 +55,3 @@ def test_broken_config_files_are_named(tmp_path, monkeypatch, words):
     for words in ("-n -d there", "--directory=there -n"):
         with pytest.raises(UserError, match=r"there/config/config\.yaml: it is empty"):
             prepared(shlex.split(words))
-
-
-def test_the_users_command_as_it_is_typed(workdir):
-    command = "-n --cores 8 --resources gpu=1 --config seeds=[0] results/tables/table9.csv"
-    result = workdir.snakemake(*shlex.split(command))
-    assert result.returncode == 0, result.stderr
-    assert "download_table" in result.stdout + result.stderr

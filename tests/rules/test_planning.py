@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from configs import benchmark, merged
-from conftest import TEST_CONFIG, Workdir
+from conftest import TEST_CONFIG, Workdir, planned_jobs
 from planning import load
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
@@ -322,10 +322,10 @@ def test_the_cost_is_counted_for_the_jobs_of_the_plan(folder):
         assert counted.total() <= 190  # what the demo's three minutes allow
 
 
-def test_a_login_node_without_a_gpu_downloads_and_plans(workdir):
+def test_the_command_on_a_login_node_without_a_gpu(workdir):
+    """As users type it, the targets last."""
     workdir.overlay("cuda.yaml", {"device": "cuda"})
-    targets = ("download_all", SUPERNET)
-    result = workdir.snakemake(
-        *targets, "-n", "--cores", "2", *SLURM_PROFILE, *TEST_CONFIG, "cuda.yaml"
-    )
+    options = ("-n", "--cores", "2", *SLURM_PROFILE, *TEST_CONFIG, "cuda.yaml")
+    result = workdir.snakemake(*options, "--resources", "gpu=1", "download_all", SUPERNET)
     assert result.returncode == 0, result.stderr
+    assert {"download_table", "supernet"} <= set(planned_jobs(result.stdout + result.stderr))
