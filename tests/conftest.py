@@ -135,10 +135,3 @@ def read_csv(path: Path) -> dict[str, dict[str, str]]:
     """The rows of a CSV by their data set."""
     with path.open(newline="") as file:
         return {row["dataset"]: row for row in csv.DictReader(file)}
-
-
-def planned_jobs(output: str) -> dict[str, int]:
-    """The job counts that a dry run prints."""
-    lines = (line.split() for line in output.splitlines())
-    counts = (line for line in lines if len(line) == 2 and line[1].isdigit())
-    return {name: int(count) for name, count in counts if name.isidentifier()}

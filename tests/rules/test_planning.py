@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from configs import benchmark, merged
-from conftest import TEST_CONFIG, Workdir, planned_jobs
+from conftest import TEST_CONFIG, Workdir
 from planning import load
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
@@ -328,4 +328,5 @@ def test_the_command_on_a_login_node_without_a_gpu(workdir):
     options = ("-n", "--cores", "2", *SLURM_PROFILE, *TEST_CONFIG, "cuda.yaml")
     result = workdir.snakemake(*options, "--resources", "gpu=1", "download_all", SUPERNET)
     assert result.returncode == 0, result.stderr
-    assert {"download_table", "supernet"} <= set(planned_jobs(result.stdout + result.stderr))
+    output = result.stdout + result.stderr
+    assert "download_table" in output and "supernet" in output

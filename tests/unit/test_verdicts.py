@@ -34,7 +34,7 @@ def sample(values) -> pd.Series:
 )
 def test_the_interval_covers_the_truth_in_about_95_percent(n_sets, n_seeds, between, within):
     rng = np.random.default_rng(1)
-    covered, n = 0, 300
+    covered, n = 0, 200
     for _ in range(n):
         truth = 1.5 + between * rng.standard_normal(n_sets)[:, None]
         if n_sets == 1:
