@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from iunet.artifacts import read_arrays, read_json
 from iunet.errors import UserError
@@ -181,6 +181,8 @@ def _locality(found: pd.Series) -> str:
 
 
 def _draw_tables(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
+    import seaborn
+
     axes = subfigure.subplots(1, len(layers), squeeze=False)[0]
     for panel, (title, layer) in zip(axes, layers.items(), strict=True):
         panel.set_title(title)
@@ -188,13 +190,18 @@ def _draw_tables(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
             say_why_empty(panel, layer)
             continue
         magnitudes, scale = _matrix(layer)
-        # As vectors, the PDF would be 14 times as large.
-        mesh = panel.pcolormesh(magnitudes, norm=scale, cmap=COLOURS, rasterized=True)
-        panel.invert_yaxis()
+        seaborn.heatmap(
+            magnitudes,
+            norm=scale,
+            cmap=COLOURS,
+            ax=panel,
+            cbar_kws={"label": "|θ|", "extend": "max", "aspect": 25, "pad": 0.02},
+            xticklabels=False,
+            yticklabels=False,
+            rasterized=True,  # as vectors, the PDF is 14 times as large
+        )
         panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-        bar = subfigure.colorbar(mesh, ax=panel, label="|θ|", extend="max", aspect=25, pad=0.02)
-        for outline in (bar.outline, *panel.spines.values()):
-            outline.set_visible(False)
+        panel.yaxis.set_major_formatter(ScalarFormatter())
         _draw_groups(panel, input_groups(layer), PAGE_WIDTH / len(layers) - 1.0)
         panel.set_ylabel("Unit")
         panel.set_xlabel(_selectivity(_measures(layer)), size=SMALL)

@@ -51,7 +51,7 @@ def test_the_agreed_pins():
     assert (LOCK["torch"], LOCK["torchvision"]) == ("2.13.0", "0.28.0")
     assert LOCK["snakemake"].startswith("9.")
     agreed = {"openml", "pandas", "scikit-learn", "xgboost", "pytorch-tabnet"}
-    assert agreed | {"matplotlib"} <= set(LOCK)
+    assert agreed | {"matplotlib", "seaborn"} <= set(LOCK)
 
 
 @pytest.mark.parametrize("path", ENVS, ids=lambda path: path.name)
