@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -43,10 +45,9 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise UserError(f"{path} is a directory, where a file is to be written. Remove it.")
-    # In a folder of its own, with a fixed name: a writer that is killed leaves files behind, some
-    # with names of its library's choice, and the next attempt at the same artifact removes them.
-    folder = path.with_name(f".{path.name}.tmp")
-    shutil.rmtree(folder, ignore_errors=True)
+    # In a new folder: libraries write files with names of their own choice beside, and two
+    # processes may write one model.
+    folder = path.with_name(f"{_temporary(path)}{secrets.token_hex(4)}.tmp")
     folder.mkdir(parents=True)
     temporary = folder / path.name
     try:
@@ -59,6 +60,16 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
         explain_full_disk(error, path)
         raise
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _temporary(path: Path) -> str:
+    return f".{path.name[:50]}.iunet-"  # a name has 255 bytes at most
+
+
+def remove_leftovers(path: AnyPath) -> None:
+    """Remove what killed writers of an artifact left behind, if nobody else is writing it."""
+    for folder in Path(path).parent.glob(f"{glob.escape(_temporary(Path(path)))}*.tmp"):
         shutil.rmtree(folder, ignore_errors=True)
 
 

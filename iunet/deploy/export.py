@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
+import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,10 +13,12 @@ from typing import Any
 
 from iunet.artifacts import write_json, write_text
 from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel, in_label_order, write_model
+from iunet.deploy.model import PrunedModel, in_label_order, is_model, write_model
 from iunet.deploy.onnx import build_onnx
 from iunet.deploy.report import report_on, report_text
 from iunet.errors import UserError, one_line
+
+FILES = ("model.safetensors", "model.onnx", "report.json", "report.md")
 
 
 def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> dict[str, Any]:
@@ -22,21 +28,49 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
     `repeats`: calls of each form, for its latency.
     """
     model = replace(in_label_order(model), classifier=None)
-    folder, layers = Path(folder), fold(model)
+    folder, layers = Path(os.path.realpath(folder)), fold(model)
     built = build_onnx(model, layers)
     try:
+        _refuse_others(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder if folder.is_dir() else folder.parent) as temporary:
-            there = Path(temporary)
-            files = {"compact": there / "model.safetensors", "onnx": there / "model.onnx"}
-            write_model(files["compact"], model)
-            files["onnx"].write_bytes(built.SerializeToString(deterministic=True))
+        with TemporaryDirectory(dir=folder.parent) as temporary:
+            there = Path(temporary) / "new"
+            there.mkdir()
+            compact, onnx, as_json, as_text = (there / name for name in FILES)
+            files = {"compact": compact, "onnx": onnx}
+            write_model(compact, model)
+            onnx.write_bytes(built.SerializeToString(deterministic=True))
             report = report_on(model, layers, files, repeats)
-            write_json(there / "report.json", report, files=files.values())
-            write_text(there / "report.md", report_text(report))
-            folder.mkdir(exist_ok=True)
-            for file in there.iterdir():
-                file.replace(folder / file.name)
+            write_json(as_json, report, files=files.values())
+            write_text(as_text, report_text(report))
+            _put(there, folder)
     except OSError as error:
         raise UserError(f"The model cannot be exported to {folder} ({one_line(error)}).") from error
     return report
+
+
+def _refuse_others(folder: Path) -> None:
+    """Only an empty folder or an older export is replaced."""
+    if not folder.is_dir():
+        return
+    found = {path.name for path in folder.iterdir()}
+    if found and not (found == set(FILES) and is_model(folder / FILES[0])):
+        raise UserError(
+            f"The model cannot be exported to {folder}, which holds other files "
+            f"({', '.join(sorted(found)[:5])}): name a new folder, or that of an older export."
+        )
+
+
+def _put(new: Path, folder: Path) -> None:
+    """Put a folder in the place of an older one; of two at once, one wins whole."""
+    for attempt in itertools.count():
+        with suppress(FileNotFoundError):
+            _refuse_others(folder)
+        try:
+            new.rename(folder)  # also onto an empty folder
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        with suppress(FileNotFoundError):  # the other one has moved it
+            folder.rename(new.with_name(f"old{attempt}"))

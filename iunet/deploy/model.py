@@ -7,6 +7,8 @@ parses numbers and JSON, and executes nothing.
 
 from __future__ import annotations
 
+import math
+import os
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -119,7 +121,7 @@ def read_model(path: str | Path) -> PrunedModel:
         )
     try:
         return _model_of(arrays, about["model"])
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, RuntimeError) as error:
         raise UserError(
             f"{path} is no saved model: its parts do not fit together ({one_line(error)})."
         ) from error
@@ -127,6 +129,7 @@ def read_model(path: str | Path) -> PrunedModel:
 
 def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
     bits = {k.removeprefix("mask/"): a for k, a in arrays.items() if k.startswith("mask/")}
+    _refuse_absurd(arrays, content)
     model = PrunedModel(
         members=split_members({k: a for k, a in arrays.items() if not k.startswith("mask/")}),
         masks=unpack_masks(bits, content["shapes"]),
@@ -141,26 +144,39 @@ def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
     return model
 
 
+def _refuse_absurd(arrays: Arrays, content: dict[str, Any]) -> None:
+    """A size that the file's arrays cannot have would take all memory, or for ever."""
+    most = 8 * sum(array.nbytes for array in arrays.values())  # a weight takes at least one bit
+    network = content["network"]
+    sizes = [*network.values(), *network["options"].values()]
+    sizes += [math.prod(shape) for shape in content["shapes"].values()]
+    if any(isinstance(size, int | float) and not size <= most for size in sizes):
+        raise ValueError("the network is larger than the file")
+    if network["options"].get("depth", 0) > len(arrays):
+        raise ValueError("it has fewer arrays than layers")
+
+
 def check_path(path: str | Path) -> Path:
     """The file behind a link, or `path`, once it is clear that a model can be written there.
 
     Of the files that exist, only a model is replaced.
     """
-    path = Path(path).resolve()
-    if path.is_dir():
-        raise UserError(f"The model cannot be written to {path}, which is a folder: name a file.")
-    if path.exists() and not _is_model(path):
-        raise UserError(f"The model cannot be written to {path}, a file that is no model.")
+    path = Path(os.path.realpath(path))
+    cannot = f"The model cannot be written to {path}"
     try:
+        if path.is_dir():
+            raise UserError(f"{cannot}, which is a folder: name a file.")
+        if path.exists() and not is_model(path):
+            raise UserError(f"{cannot}, a file that is no model.")
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(dir=path.parent).cleanup()
     except OSError as error:
-        raise UserError(f"The model cannot be written to {path} ({one_line(error)}).") from error
+        raise UserError(f"{cannot} ({one_line(error)}).") from error
     return path
 
 
-def _is_model(path: Path) -> bool:
+def is_model(path: Path) -> bool:
     try:
-        return read_arrays_and_metadata(path)[1].get("format") == FORMAT
+        return path.is_file() and read_arrays_and_metadata(path)[1].get("format") == FORMAT
     except UserError:
         return False

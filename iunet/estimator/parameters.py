@@ -46,6 +46,7 @@ WORDS = {
     "init": INITS,
     "device": DEVICES,
 }
+MOST_THREADS = 1024  # with a billion of them torch ends the process
 SEEDS = 2**64  # torch takes smaller ones
 
 
@@ -60,6 +61,8 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
         if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
             _refuse(name, value, f"a whole number of at least {least}")
         parameters[name] = int(value)
+    if parameters["n_threads"] > MOST_THREADS:
+        _refuse("n_threads", parameters["n_threads"], f"at most {MOST_THREADS}")
     for name, (low, high, closed) in REAL.items():
         value = parameters[name]
         number = isinstance(value, numbers.Real) and not isinstance(value, bool)

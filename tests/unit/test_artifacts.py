@@ -75,7 +75,28 @@ def test_killed_while_writing(tmp_path):
     process.stdout.readline()
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not path.exists()
+    assert not path.exists() and len(list(tmp_path.iterdir())) == 1
+    (tmp_path / ".a.json.tmp").mkdir()  # of somebody else
+    artifacts.remove_leftovers(path)
+    assert [left.name for left in tmp_path.iterdir()] == [".a.json.tmp"]
+
+
+def test_of_two_writers_at_once_one_wins_whole(tmp_path):
+    mine = tmp_path / ".a.tmp" / "notes"
+    mine.parent.mkdir()
+    mine.write_text("a user's own")
+    with atomic_path(tmp_path / "a") as one, atomic_path(tmp_path / "a") as other:
+        one.write_text("1" * 9)
+        other.write_text("2" * 5)
+        assert one != other
+    assert (tmp_path / "a").read_text() == "1" * 9
+    assert mine.read_text() == "a user's own"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".a.tmp", "a"]
+
+
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path):
+    write_json(tmp_path / ("x" * 255), {"a": 1})
+    assert read_json(tmp_path / ("x" * 255)) == {"a": 1}
 
 
 # ---- a full disk

@@ -24,8 +24,8 @@ from toy_run import Toy
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
 from iunet.deploy.export import export_model
 from iunet.deploy.folded import Layer, fold, without_dead_units
-from iunet.deploy.model import write_model
-from iunet.deploy.report import dense_bytes, dense_torch, report_text
+from iunet.deploy.model import in_label_order, read_model, write_model
+from iunet.deploy.report import dense_bytes, dense_torch, report_on, report_text
 from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
@@ -144,6 +144,33 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="No space left"):
         export_model(model, tmp_path / "old", repeats=1)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "old"]
+
+
+def test_only_an_older_export_is_replaced(tmp_path, monkeypatch):
+    pytest.importorskip("onnx")
+    model = model_for(fitted_on(awkward_table(), 60))
+    export_model(model, tmp_path / "out", repeats=1)
+
+    def meanwhile(*arguments):
+        """Another process exports to the same folder, while this one measures."""
+        monkeypatch.undo()
+        other = replace(model, classes=[f"other {name}" for name in model.classes])
+        export_model(other, tmp_path / "out", repeats=1)
+        return report_on(*arguments)
+
+    monkeypatch.setattr("iunet.deploy.export.report_on", meanwhile)
+    export_model(model, tmp_path / "out", repeats=1)
+    assert read_model(tmp_path / "out/model.safetensors").classes == in_label_order(model).classes
+    read_json(tmp_path / "out/report.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    for name in ("report.md", "notes.txt"):
+        (tmp_path / "mine").mkdir(exist_ok=True)
+        (tmp_path / "mine" / name).write_text("my own")
+        with pytest.raises(UserError, match=r"mine, which holds other files \(.*report\.md"):
+            export_model(model, tmp_path / "mine", repeats=1)
+    (tmp_path / "out" / "notes.txt").touch()
+    with pytest.raises(UserError, match=r"out, which holds other files"):
+        export_model(model, tmp_path / "out", repeats=1)
 
 
 def broken(*_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -129,6 +130,34 @@ def test_files_that_are_no_model_are_refused(saved, said):
         IUNetClassifier.load(saved)
 
 
+ABSURD = {
+    "features": {"n_inputs": 10**12},
+    "classes": {"n_classes": 10**12},
+    "width": {"options": {"width": 1e12, "depth": 2}},
+    "depth": {"options": {"width": 3, "depth": 10**9}},
+}
+
+
+@pytest.mark.parametrize("case", [*ABSURD, "mask"])
+def test_sizes_that_the_file_cannot_have_are_refused_before_anything_is_made(saved, case):
+    """Under valid checksums."""
+    arrays, about = read_arrays_and_metadata(saved)
+    about["model"]["network"] |= ABSURD.get(case, {})
+    if case == "mask":
+        about["model"]["shapes"] = {name: [10**13] for name in about["model"]["shapes"]}
+    write_arrays(saved, arrays, **about)
+    with pytest.raises(UserError, match=f"{saved.name} is no saved model: its parts do not fit"):
+        IUNetClassifier.load(saved)
+
+
+def test_a_billion_threads_are_refused(saved):
+    arrays, about = read_arrays_and_metadata(saved)
+    about["model"]["classifier"]["parameters"]["n_threads"] = 10**9
+    write_arrays(saved, arrays, **about)
+    with pytest.raises(ValueError, match="'n_threads' is 1000000000, but must be at most 1024"):
+        IUNetClassifier.load(saved).predict(table()[0])
+
+
 def test_it_holds_no_rows_and_does_not_grow_with_them(tmp_path):
     sizes = []
     for n in (60, 600):
@@ -148,7 +177,14 @@ def test_only_a_model_is_replaced(fitted, saved, tmp_path):
     fitted.save(saved)  # its own, with the same bytes
     assert saved.read_bytes() == before
     (tmp_path / "thesis.tex").write_text("years of work")
-    for place, said in (("thesis.tex", "that is no model"), (".", "is a folder")):
+    (tmp_path / "photos").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for place, said in (
+        ("thesis.tex", "that is no model"),
+        ("photos", "is a folder"),
+        ("pipe", "that is no model"),
+        ("x" * 300, "cannot be written to .* too long"),
+    ):
         with pytest.raises(UserError, match=said):
             fitted.save(tmp_path / place)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # conda environments do not have the package installed
 
-from iunet.artifacts import check_inputs, sha256, sign  # noqa: E402
+from iunet.artifacts import check_inputs, remove_leftovers, sha256, sign  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
 from iunet.machine.device import check_threads, check_xgboost_gpu, device_of_job  # noqa: E402
@@ -41,6 +41,8 @@ def start(script: dict[str, Any]) -> Job:
     atexit.register(_leave)  # before the lock's, so it is called after it
     _open_log(Path(snakemake.log[0]))
     lock_run(snakemake.output[0])
+    for path in snakemake.output:
+        remove_leftovers(path)
     job = Job(snakemake)
     job.check_memory(snakemake.resources.get("mem_mb", 0))
     before = check_inputs(job.params.made_by["inputs"])

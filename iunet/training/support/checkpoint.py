@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from iunet.artifacts import read_arrays_and_metadata, write_tensors
+from iunet.artifacts import read_arrays_and_metadata, remove_leftovers, write_tensors
 from iunet.errors import UserError
 from iunet.networks.network import state_tensors
 
@@ -77,7 +76,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
-        shutil.rmtree(self.path.with_name(f".{self.path.name}.tmp"), ignore_errors=True)
+        remove_leftovers(self.path)
 
 
 def _on_host(name: str) -> bool:
