@@ -91,7 +91,8 @@ def density_note(rows: pd.DataFrame) -> list[str]:
     """How much β-LASSO keeps, whose density is found and not given."""
     survived = rows[rows["cut"].map(lambda cut: str(cut).startswith(SURVIVORS)).astype(bool)]
     shares = (survived["kept_encoder_weights"] / survived["encoder_weights"]).dropna()
-    return [] if shares.empty else [f"keeps {100 * shares.mean():.2g} % of the encoder's weights"]
+    percent = float(f"{100 * shares.mean():.2g}")  # of two digits, and 100 is not 1e+02
+    return [] if shares.empty else [f"keeps {percent:g} % of the encoder's weights"]
 
 
 def paper_cells(number: int, *keys: str) -> Published:

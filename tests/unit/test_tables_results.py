@@ -337,12 +337,13 @@ def test_table4_says_that_the_recipe_differs_on_tables(network, methods, says):
     assert any("supernet_finetuned" in note for note in table.notes) is says
 
 
-def test_beta_lasso_says_how_much_it_keeps():
-    kept = {"cut": "survivors", "chosen": True, "kept_encoder_weights": 123}
+@pytest.mark.parametrize(("n_kept", "said"), [(123, "12"), (999, "100"), (4, "0.4")])
+def test_beta_lasso_says_how_much_it_keeps(n_kept, said):
+    kept = {"cut": "survivors", "chosen": True, "kept_encoder_weights": n_kept}
     kept |= {"encoder_weights": 1000, "supernet": "kappa1-lasso0.1"}
     lasso = run("cifar10", "mlp_vis", "beta_lasso", 0, 60.0, **kept)
     table = table_of("table1", lasso, run("cifar10", "mlp_vis", "omp", 0, 61.0))
-    keeps = "keeps 12 % of the encoder's weights"
+    keeps = f"keeps {said} % of the encoder's weights"
     assert table.cell("mlp_vis/cifar10", "beta_lasso").notes == [keeps]
     assert table.cell("mlp_vis/cifar10", "omp").notes == []
 
