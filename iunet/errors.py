@@ -11,9 +11,18 @@ class UserError(Exception):
     do. Scripts print it without a traceback; every other exception is a bug and keeps its own.
     """
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class DataError(UserError, ValueError):
     """A `UserError` of data that a program handed over: other libraries raise ValueErrors."""
+
+
+def printable(text: str) -> str:
+    """Text with escapes in the place of characters that cannot be seen, as those that a file's
+    column names may bring to a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
+import unicodedata
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from iunet.data.table import MOSTLY, RawTable
+from iunet.data.table import MOSTLY, RawTable, numbers_in
 from iunet.errors import UserError
 
 NAMELESS = re.compile(r"\s*|Unnamed: \d+")  # the second is what pandas writes and reads for it
@@ -23,7 +24,8 @@ log = logging.getLogger(__name__)
 
 def check_own_table(dataset: str, raw: RawTable) -> RawTable:
     """The table without an index that was written as a column; what it cannot be is refused."""
-    if raw.target not in raw.frame or not all(isinstance(c, str) for c in raw.frame):
+    names = raw.frame.columns
+    if raw.target not in names or not names.is_unique or not all(isinstance(c, str) for c in names):
         return raw  # the checks of all tables say so
     if not isinstance(raw.frame.index, pd.RangeIndex):
         names = ", ".join(str(name) for name in raw.frame.index.names)
@@ -34,6 +36,9 @@ def check_own_table(dataset: str, raw: RawTable) -> RawTable:
         if name not in raw.categorical:
             _refuse_commas(dataset, raw.frame[name])
     _refuse_equal_labels(dataset, raw.frame[raw.target])
+    _refuse_fractions(dataset, raw.frame[raw.target])
+    for name in raw.frame.columns:
+        _warn_of_look_alikes(dataset, raw.frame[name])
     if features and len(raw.frame) > 1 and all(_is_constant(raw.frame[f]) for f in features):
         listed = ", ".join(f"'{name}'" for name in features[:5]) + ", …" * (len(features) > 5)
         raise UserError(
@@ -112,6 +117,37 @@ def _refuse_equal_labels(dataset: str, target: pd.Series) -> None:
                 f"'{target.name}' differ by white space only, and would be two classes. Make them "
                 "equal."
             )
+
+
+def _refuse_fractions(dataset: str, target: pd.Series) -> None:
+    """Numbers that were kept as text, since one is written as `1.50`."""
+    texts = _texts(target)
+    numbers = numbers_in(pd.Series(texts, dtype=object))
+    if texts and numbers.notna().all() and (numbers % 1 != 0).any():
+        raise UserError(
+            f"Data set '{dataset}': the target column '{target.name}' is continuous "
+            f"({len(texts)} distinct values, such as {texts[0]}). iunet-bench classifies: bin the "
+            "values into classes, or name another target."
+        )
+
+
+def _warn_of_look_alikes(dataset: str, column: pd.Series) -> None:
+    """Texts that a reader takes for one, and a program for two."""
+    seen: dict[str, str] = {}
+    for text in _texts(column):
+        seen_as = "".join(c for c in text if unicodedata.category(c) != "Cf")  # zero width
+        seen_as = " ".join(unicodedata.normalize("NFKC", seen_as).casefold().split())
+        other = seen.setdefault(seen_as, text)
+        if other != text:
+            log.warning(
+                "data set '%s': the column '%s' has %s and %s, which look alike and count as two "
+                "values. Make them equal if they mean the same",
+                dataset,
+                column.name,
+                ascii(other),
+                ascii(text),
+            )
+            return
 
 
 def _is_constant(column: pd.Series) -> bool:

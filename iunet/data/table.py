@@ -17,10 +17,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from iunet.errors import UserError, nearest
+from iunet.errors import UserError, nearest, printable
 
 MAX_PLAUSIBLE_CLASSES = 20
 MOSTLY = 0.5  # share of numbers among a text column's values that is worth a warning
+# A number for a person and none for a program: 5%, $5.50, 1 234, 1'234, 1_000, 0x1f, −5.
+SPELLED_NUMBER = re.compile(
+    r"[+\-−]?\s*[$€£¥]?\s*[+\-−]?(0x[0-9a-f]+|[\d][\d\s'’_]*\.?\d*(e[+\-−]?\d+)?)\s*[%‰$€£¥]?", re.I
+)
 log = logging.getLogger(__name__)
 
 
@@ -136,6 +140,15 @@ def _clean_feature(
     kind = "categorical" if forced_categorical else _kind(dataset, column)
     if kind == "categorical":
         codes, levels = encode_levels(column)
+        if is_nearly_unique(len(levels), len(column)):
+            log.warning(
+                "data set '%s': column '%s' has %d levels in %d rows, as an identifier has. Leave "
+                "it out if it is one",
+                dataset,
+                column.name,
+                len(levels),
+                len(column),
+            )
         description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
         return dictionary_array(codes, levels), {"name": column.name, "kind": kind, **description}
     if column.dtype == object or column.dtype == np.longdouble:
@@ -187,7 +200,7 @@ def _warn_of_numbers(dataset: str, column: pd.Series) -> None:
             "though most of it are numbers",
             dataset,
             column.name,
-            strange,
+            printable(str(strange)),
         )
 
 
@@ -198,8 +211,12 @@ def numbers_in(column: pd.Series) -> pd.Series:
 
 
 def odd_among_numbers(numbers: pd.Series) -> Any:
-    """A value that makes a column text though most are numbers, as a `?` for missing does."""
-    return numbers.index[numbers.isna()][0] if MOSTLY <= numbers.notna().mean() < 1 else None
+    """A value that makes a column text though most are numbers, as a `?` or a `%` does."""
+    odd = numbers.index[numbers.isna()]
+    spelled = sum(bool(SPELLED_NUMBER.fullmatch(str(value))) for value in odd)
+    return (
+        odd[0] if len(odd) and len(numbers) - len(odd) + spelled >= MOSTLY * len(numbers) else None
+    )
 
 
 def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:

@@ -40,6 +40,7 @@ ROWS = "X"  # what the workflow's functions take for the data set's name
 SHOWN = 5  # columns in a warning
 BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+LEADING_ZERO = re.compile("[+-]?0[0-9]")
 LONGEST_NUMBER = 300  # characters: no float has more digits before its point
 Rows = tuple[np.ndarray, np.ndarray]  # numbers, and codes of categories
 
@@ -233,6 +234,12 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
         reading = _plain_reading(text)
         reading = readings.get(reading, reading)
         levels.append(reading if text not in known and reading in known else text)
+        if levels[-1] != text and LEADING_ZERO.match(text):
+            warnings.warn(
+                f"Column '{fitted.name}' holds '{text}', which is taken for the level '{reading}' "
+                "of fit.",
+                stacklevel=2,
+            )
         if booleans and levels[-1] not in known:
             row = int((codes == code).argmax())
             raise DataError(

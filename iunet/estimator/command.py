@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from iunet import __version__
 from iunet.artifacts import write_text
-from iunet.errors import UserError, nearest, one_line
+from iunet.errors import UserError, nearest, one_line, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def print_message(text: str) -> None:
-    print(f"iunet: {text}", file=sys.stderr)
+    print(f"iunet: {printable(text)}", file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -94,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
         description="Train on all rows of a CSV, TSV or Parquet file and save the model. The "
         "settings are the paper's; columns of text are categories, all others numbers.",
     )
-    names = {"nargs": "+", "default": [], "metavar": "COLUMN"}
+    names = {"nargs": "+", "default": [], "metavar": "COLUMN", "action": "extend"}
     add("data", type=Path, help="CSV, TSV or Parquet file with a header")
     add("--target", required=True, help="the column to predict")
     add("--out", required=True, type=Path, help="file of the model")
@@ -118,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("model", type=Path, help="file that `iunet fit` wrote")
     add("data", type=Path, help="CSV, TSV or Parquet file")
-    add("--out", type=Path, help="CSV to write (otherwise it is printed)")
+    add("--out", type=Path, help="CSV to write (otherwise, or with -, it is printed)")
     add("--probabilities", action="store_true", help="add the probability of every class")
 
     add = command(
@@ -139,8 +140,9 @@ def parser() -> argparse.ArgumentParser:
         "make. To be called in the project's folder.",
     )
     add("folder", help="folder of results")
-    add("--configfile", nargs="+", default=[], metavar="FILE", help="overlays of the config")
-    add("--config", nargs="+", default=[], metavar="KEY=VALUE", help="changes of single keys")
+    several = {"nargs": "+", "default": [], "action": "extend"}
+    add("--configfile", **several, metavar="FILE", help="overlays of the config")
+    add("--config", **several, metavar="KEY=VALUE", help="changes of single keys")
     return top
 
 
@@ -154,7 +156,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.estimator.classifier import IUNetClassifier
 
     check_path(arguments.out)  # now, not after the training
-    frame = read_file(arguments.data)
+    frame = read_file(arguments.data, [arguments.target, *arguments.categorical])
     for name in arguments.leave_out:
         if name not in frame.columns:
             raise UserError(
@@ -197,6 +199,9 @@ def run_predict(arguments: argparse.Namespace) -> None:
 
     from iunet.estimator.classifier import IUNetClassifier
 
+    for given in (arguments.model, arguments.data):
+        if arguments.out and same_file(arguments.out, given):
+            raise UserError(f"{arguments.out} is an input of the prediction: name another --out.")
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
     frame = columns_of(model, read_file(arguments.data, categories), arguments.data)
@@ -204,11 +209,24 @@ def run_predict(arguments: argparse.Namespace) -> None:
     told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
     if arguments.probabilities:
         told[[f"probability of {label}" for label in model.classes_]] = probabilities
-    text = told.to_csv(index=False)
-    if arguments.out is None:
+    write_output(arguments.out, told.to_csv(index=False))
+
+
+def same_file(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def write_output(path: Path | None, text: str) -> None:
+    """Print the text, or replace a file by it; what is no file, as a pipe, is written to."""
+    if path is None or str(path) == "-":
         sys.stdout.write(text)
+    elif path.exists() and not (path.is_file() or path.is_dir()):
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{path} cannot be written to ({one_line(error)}).") from error
     else:
-        write_text(arguments.out, text)
+        write_text(os.path.realpath(path), text)  # a link stays one
 
 
 def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -254,7 +272,7 @@ def run_verify(arguments: argparse.Namespace) -> None:
 
 
 def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
-    """A table; columns in `texts` as they are written, whatever their values look like."""
+    """A table; columns in `texts` as they are written."""
     from iunet.data.sources.file import read_table
 
     if not path.is_file():

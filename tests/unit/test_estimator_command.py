@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +82,72 @@ def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):
     said = capsys.readouterr().err
     assert fragment in said and "Traceback" not in said
     assert not (folder / "model").exists()
+
+
+@pytest.fixture
+def fitted(folder, capsys) -> Path:
+    assert main(FIT.split()) == 0
+    capsys.readouterr()
+    return folder
+
+
+@pytest.mark.parametrize("name", ["new.csv", "./new.csv", "link", "hard", "model"])
+def test_an_input_is_no_output(fitted, capsys, name):
+    (fitted / "link").symlink_to("new.csv")
+    (fitted / "hard").hardlink_to("new.csv")
+    before = (fitted / "new.csv").read_bytes(), (fitted / "model").read_bytes()
+    assert main(["predict", "model", "new.csv", "--out", name]) == 2
+    assert "is an input of the prediction" in capsys.readouterr().err
+    assert ((fitted / "new.csv").read_bytes(), (fitted / "model").read_bytes()) == before
+
+
+def test_only_regular_files_are_replaced(fitted, capsys):
+    predict = ["predict", "model", "new.csv", "--out"]
+    assert main([*predict, "-"]) == 0
+    wanted = capsys.readouterr().out
+    assert wanted.startswith("prediction\n") and not (fitted / "-").exists()
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor() as pool:
+        reader = pool.submit(Path("pipe").read_text)
+        assert main([*predict, "pipe"]) == 0
+        assert reader.result() == wanted
+    assert Path("pipe").is_fifo()
+    Path("told.csv").write_text("old")
+    Path("link").symlink_to("told.csv")
+    assert main([*predict, "link"]) == 0
+    assert Path("link").is_symlink() and Path("told.csv").read_text() == wanted
+    assert main([*predict, "/dev/null"]) == 0 and Path("/dev/null").is_char_device()
+    assert main([*predict, "/dev/full"]) == 2
+    assert "/dev/full cannot be written to" in capsys.readouterr().err
+
+
+def test_labels_and_categories_come_back_as_they_were_written(folder, capsys):
+    """Of `001` and `1`, or `01234` and `1234`, pandas would make one."""
+    rng = np.random.default_rng(0)
+    zips, sizes = rng.choice(["01234", "1234"], 160), rng.normal(size=160).round(3)
+    labels = np.where(zips == "01234", "001", "1")
+    rows = zip(zips, sizes, labels, strict=True)
+    Path("data.csv").write_text("zip,size,label\n" + "".join(f"{z},{s},{y}\n" for z, s, y in rows))
+    assert main(["fit", "data.csv", "--target", "label", "--out", "m", "--categorical", "zip"]) == 0
+    assert "2 classes" in capsys.readouterr().err
+    assert IUNetClassifier.load("m").classes_.tolist() == ["001", "1"]
+    Path("new.csv").write_text("zip,size\n01234,0.1\n1234,0.1\n")
+    assert main(["predict", "m", "new.csv", "--out", "-"]) == 0
+    assert set(capsys.readouterr().out.split()[1:]) <= {"001", "1"}
+    model = IUNetClassifier.load("m")._model.preprocessing
+    assert model["categorical"][0]["levels"] == ["01234", "1234"]
+    Path("new.csv").write_text("zip,size\n0001234,0.1\n")
+    assert main(["predict", "m", "new.csv"]) == 0
+    assert "'zip' holds '0001234', which is taken for the level '1234'" in capsys.readouterr().err
+
+
+def test_hidden_characters_of_a_file_are_shown_as_escapes(folder, capsys):
+    Path("data.csv").write_text('"a\x1b[31m\nb",c,label\n1,2,x\n2,1,y\n3,1,x\n')
+    assert main(["fit", "data.csv", "--target", "label", "--out", "m"]) == 0
+    assert main(["fit", "data.csv", "--target", "lable", "--out", "m2"]) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said and "a\\x1b[31m\\nb" in said
+    assert all(line.startswith("iunet: ") for line in said.splitlines())
 
 
 def test_warnings_are_said_once_as_the_commands_own(folder, capsys):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from iunet.data.registry import Dataset
@@ -113,3 +115,108 @@ def test_what_looks_odd_and_is_right_is_read(tmp_path):
     assert raw.frame["c"].tolist() == ["1,5", "2,5"]
     assert raw.frame["b"].tolist() == ["u\nv", "u, v"]
     assert "left_out" not in raw.provenance
+
+
+# ---- labels and categories as they are written
+
+
+def kept(raw: RawTable, column: str) -> list[str]:
+    clean = clean_table("mine", raw)
+    return clean.table[column].combine_chunks().dictionary.to_pylist()
+
+
+DIFFERENT = {
+    "zeros": ["01", "1"],
+    "zip codes": ["01234", "1234"],
+    "points": ["1", "1.0", "1.00"],
+    "exponents": ["1000", "1e3"],
+    "beyond 2 to the 53": ["9007199254740992", "9007199254740993"],
+    "beyond 2 to the 64": ["18446744073709551616", "18446744073709551617"],
+    "booleans": ["True", "true"],
+}
+
+
+@pytest.mark.parametrize("gap", ["", "\n,1,x"])
+@pytest.mark.parametrize("case", DIFFERENT)
+def test_what_is_written_differently_stays_different(tmp_path, case, gap):
+    values = DIFFERENT[case]
+    rows = "".join(f"{value},{i},{'xy'[i % 2]}\n" for i, value in enumerate(values * 3))
+    raw = read(tmp_path, f"code,size,label\n{rows}{gap}\n", categorical=("code",))
+    assert sorted(kept(raw, "code")) == sorted(values)
+    rows = "".join(f"{value},{i}\n" for i, value in enumerate(values * 3))
+    assert sorted(kept(read(tmp_path, f"label,size\n{rows}"), "label")) == sorted(values)
+
+
+def test_numbers_that_can_be_written_back_are_numbers(tmp_path):
+    rows = "".join(f"{i % 3},{i % 2}.0,{i}\n" for i in range(12))
+    raw = read(
+        tmp_path, f"label,code,size\n{rows},,3\n".replace("\n,,3", "\n1,,3"), categorical=("code",)
+    )
+    assert raw.frame["label"].tolist() == [*(i % 3 for i in range(12)), 1]
+    assert kept(raw, "code") == ["0", "1"]  # a column with gaps, as pandas writes it
+
+
+def test_large_whole_numbers_with_gaps_in_parquet_stay_different(tmp_path):
+    code = pd.array([2**53, 2**53 + 1, None] * 4, dtype="Int64")
+    frame = pd.DataFrame({"code": code, "size": range(12), "label": list("xyz") * 4})
+    frame.to_parquet(tmp_path / "mine.parquet")
+    where = Dataset("mine", "tabular", "file", str(tmp_path / "mine.parquet"), "label", ("code",))
+    assert kept(fetch(where, OFFLINE, tmp_path), "code") == [str(2**53), str(2**53 + 1)]
+
+
+def test_labels_that_only_look_like_text_are_continuous(tmp_path):
+    with pytest.raises(UserError, match=r"'label' is continuous \(3 distinct values, such as 1.50"):
+        read(tmp_path, "a,label\n1,1.50\n2,2.25\n1,3.75\n")
+
+
+LOOK_ALIKES = {
+    "case": ("Yes", "yes"),
+    "NFC and NFD": ("caf\u00e9", "cafe\u0301"),
+    "zero width": ("yes", "y\u200bes"),
+    "soft hyphen": ("yes", "y\u00ades"),
+    "wide": ("1a", "\uff11a"),
+}
+
+
+@pytest.mark.parametrize("column", ["label", "colour"])
+@pytest.mark.parametrize("case", LOOK_ALIKES)
+def test_look_alikes_are_named(tmp_path, caplog, case, column):
+    one, other = LOOK_ALIKES[case]
+    rows = "".join(f"{(one, other, 'b')[i % 3]},{i % 5},{'pq'[i % 2]}\n" for i in range(9))
+    header = "label,size,colour\n" if column == "label" else "colour,size,label\n"
+    raw = read(tmp_path, header + rows)
+    assert f"the column '{column}' has {one!a} and {other!a}, which look" in caplog.text
+    assert sorted(kept(raw, column)) == sorted([one, other, "b"])
+
+
+@pytest.mark.parametrize(
+    "value", ["5%", "$5.50", "1 234", "1'234", "1_000", "0x1f", "\u22125", "1\u00a0234", "7 €"]
+)
+def test_numbers_in_other_spellings_are_warned_of(tmp_path, caplog, value):
+    rows = "".join(f"{(value, 1, 2)[i % 3]},{i % 5},{'xy'[i % 2]}\n" for i in range(9))
+    clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
+    assert "column 'price' is taken as categorical because of values like" in caplog.text
+    rows = "".join(f"{value if i else '3 %'},{i % 5},{'xy'[i % 2]}\n" for i in range(9))
+    caplog.clear()
+    clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
+    assert "column 'price' is taken as categorical because of values like '3 %'" in caplog.text
+
+
+def test_identifiers_are_warned_of(tmp_path, caplog):
+    rows = "".join(f"customer {i},{i % 5},{'xy'[i % 2]}\n" for i in range(30))
+    clean_table("mine", read(tmp_path, f"name,size,label\n{rows}"))
+    assert "column 'name' has 30 levels in 30 rows, as an identifier has" in caplog.text
+
+
+def test_a_field_may_hold_a_book(tmp_path):
+    raw = read(tmp_path, f"a,b,label\n1,{'x' * 200_000},x\n2,y,y\n")
+    assert raw.frame["b"].str.len().tolist() == [200_000, 1]
+
+
+def test_columns_twice_in_parquet_are_refused(tmp_path):
+    columns = [pa.array([1, 2]), pa.array([2, 1]), pa.array(["x", "y"])]
+    for names in (["a", "a", "label"], ["a", "label", "label"]):
+        pq.write_table(pa.Table.from_arrays(columns, names=names), tmp_path / "mine.parquet")
+        where = Dataset("mine", "tabular", "file", str(tmp_path / "mine.parquet"), "label")
+        with pytest.raises(UserError, match=f"two columns named '{names[1]}'"):
+            clean_table("mine", fetch(where, OFFLINE, tmp_path))

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from iunet.artifacts import sha256
 from iunet.data.images import RawImages, read_images
@@ -34,7 +37,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     provenance = {"source": "file", "path": str(path), "sha256": sha256(path)}
     if dataset.kind == "vision":
         return read_images(dataset.name, path, provenance)
-    frame = read_table(dataset.name, path)
+    frame = read_table(dataset.name, path, [dataset.target, *dataset.categorical])
     raw = RawTable(frame, dataset.target, dataset.categorical, provenance)
     return check_own_table(dataset.name, raw)
 
@@ -42,13 +45,13 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
 def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     """A data frame from a CSV, TSV or Parquet file.
 
-    The columns `texts` of a CSV or TSV are read as they are written: `01` stays `01`.
+    In the columns `texts`, labels and categories, what is written differently stays different.
     """
     suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
     suffix = suffixes[-1].lower() if suffixes else ""
     try:
         if suffix in PARQUET:
-            return pd.read_parquet(path)
+            return _read_parquet(f"Data set '{dataset}': {path}", path, texts)
         if suffix in SEPARATORS:
             return _read_csv(f"Data set '{dataset}': {path}", path, SEPARATORS[suffix], texts)
     except UserError:
@@ -83,7 +86,7 @@ def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) ->
         # not to, it drops the last field with a warning.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            return pd.read_csv(
+            frame = pd.read_csv(
                 path,
                 sep=separator,
                 low_memory=False,
@@ -92,6 +95,38 @@ def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) ->
             )
         except pd.errors.ParserWarning as warning:
             raise ValueError("its rows have more fields than its header") from warning
+    return frame.assign(**{name: _as_written(frame[name]) for name in texts if name in frame})
+
+
+def _as_written(column: pd.Series) -> pd.Series:
+    """Numbers if all of them can be written back as they were, as `01` and `1` cannot, else text.
+
+    A column of whole numbers stays one though a value is missing: floats would merge large ones.
+    """
+    for number, kind in ((int, "Int64"), (float, "Float64")):
+        try:
+            numbers = {text: number(text) for text in column.dropna().unique()}
+        except (ValueError, OverflowError):
+            continue
+        if all(str(value) == text and abs(value) < 2**63 for text, value in numbers.items()):
+            found = [numbers.get(text, pd.NA) for text in column]
+            return pd.Series(pd.array(found, dtype=kind), column.index, name=column.name)
+    return column
+
+
+def _read_parquet(where: str, path: Path, texts: Collection[str]) -> pd.DataFrame:
+    schema = pq.read_schema(path)
+    if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
+        raise UserError(
+            f"{where} has two columns named '{twice[0]}'. Rename or remove one of them."
+        )
+    frame = pd.read_parquet(path)
+    for name in texts:
+        if name in frame and frame[name].hasnans and pa.types.is_integer(schema.field(name).type):
+            # pandas makes floats of whole numbers with gaps, and merges large ones.
+            exact = pd.read_parquet(path, columns=[name], dtype_backend="numpy_nullable")
+            frame[name] = exact[name]
+    return frame
 
 
 def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -101,6 +136,7 @@ def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[st
     # Uncompressed as the ending of the name says.
     how = {"compression": "infer", "encoding": "utf-8-sig", "newline": ""}
     with LocalFileSystem().open(str(path), "r", **how) as text:
+        csv.field_size_limit(2**31 - 1)  # a field may hold a book
         reader = csv.reader(text, delimiter=separator)
         for row in reader:
             if any("\0" in value for value in row):
