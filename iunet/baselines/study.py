@@ -1,17 +1,19 @@
 """One Optuna study per data set and method, in a journal file that survives its writers.
 
 Workers may share a study. Each makes trials until the budget is spent: a number of trials, or
-minutes of all trials together. The journal gets a trial when it is finished, in one line; so a
-worker that is killed leaves nothing half done behind, and makes the trial that it was in again.
-With one worker the whole sequence is determined by the seed, interrupted or not.
+minutes of all trials together. The journal gets a trial when it is finished, in one line with a
+checksum; so a worker that is killed leaves nothing half done behind, and makes the trial that it
+was in again. With one worker the whole sequence is determined by the seed, interrupted or not.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from iunet.artifacts import explain_full_disk, read_json, write_json, write_text
 from iunet.baselines.learner import Attempt, Machine, Table, learner_module
 from iunet.errors import UserError, one_line
 from iunet.escape import csv_value
+from iunet.machine.device import device_failure, free_gpu_memory
 from iunet.machine.time_limit import (
     Terminated,
     TimeUp,
@@ -50,6 +53,23 @@ class Budget:
     minutes: float | None = None  # of all trials together
 
 
+class Journal(JournalFileBackend):
+    """Optuna's journal file, each line of which carries a checksum of itself."""
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        super().append_logs([log | {"seal": _seal(log)} for log in logs])
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        for log in super().read_logs(log_number_from):
+            if log.pop("seal", None) != _seal(log):
+                raise ValueError("a line is not as it was written")
+            yield log
+
+
+def _seal(log: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(log, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def open_study(journal: str | Path, name: str) -> optuna.Study:
     """The study of that name; its journal is made if there is none, and repaired if it was cut."""
     path = Path(journal)
@@ -58,13 +78,16 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
     try:
         if path.exists():
             _drop_incomplete_line(path, lock)
-        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
+        storage = JournalStorage(Journal(str(path), lock_obj=lock))
         study = optuna.create_study(
             storage=storage, study_name=name, direction="maximize", load_if_exists=True
         )
+        places = Counter()
         for trial in study.get_trials(deepcopy=False):
-            if not {"worker", "seconds"} <= set(trial.user_attrs):
-                raise ValueError(f"trial {trial.number} does not say who made it, and how long")
+            worker, place = (trial.user_attrs[key] for key in ("worker", "place"))
+            if place != places[worker]:
+                raise ValueError(f"trial {places[worker]} of worker {worker} is gone")
+            places[worker] += 1
     except OSError as error:  # of the disk or its rights: the journal itself may be whole
         explain_full_disk(error, path)
         raise UserError(
@@ -74,9 +97,16 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
     except Exception as error:  # Optuna fails in many ways on a line that is not its own
         raise UserError(
             f"{path} cannot be read as the journal of a study ({type(error).__name__}: "
-            f"{one_line(error)}). Delete it and run the same command again: the study begins anew."
+            f"{one_line(error)}). {_begin_anew(path)}"
         ) from error
     return study
+
+
+def _begin_anew(journal: Path) -> str:
+    """What to do about a journal: workers that have reported would not be asked again."""
+    reports = sorted(journal.parent.glob("worker*.json"))
+    files = " and ".join(["it", *map(str, reports)])
+    return f"Delete {files} and run the same command again: the study begins anew."
 
 
 def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
@@ -89,6 +119,8 @@ def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
             log.warning("%s: dropped an incomplete last line", path)
             with path.open("r+b") as file:
                 file.truncate(whole)
+        if whole:
+            json.loads(content[:whole].splitlines()[-1])  # which Optuna would leave out unread
     finally:
         lock.release()
 
@@ -138,7 +170,7 @@ class Worker:
             if _spent(trials, self.budget):
                 break
             if self._killed_twice(own):
-                self.study.add_trial(self._failed({}, {}, 0.0, KILLED_TWICE))
+                self.study.add_trial(self._failed({}, {}, 0.0, KILLED_TWICE, own))
                 continue
             others = (t for t in trials[known:] if t.user_attrs["worker"] != self.number)
             sampling.add_trials(trials if made == 0 else others)
@@ -147,7 +179,7 @@ class Worker:
             seeds = np.random.SeedSequence([self.seed, self.number, own])
             sampling.sampler = optuna.samplers.TPESampler(seed=int(seeds.generate_state(1)[0]))
             trial = sampling.ask()
-            finished = self._finish(trial)
+            finished = self._finish(trial, own)
             sampling.tell(trial, finished.value, state=finished.state)
             if _spent(self.study.get_trials(deepcopy=False), self.budget):
                 break  # another worker's trial was the last
@@ -156,37 +188,58 @@ class Worker:
         self.marker.unlink(missing_ok=True)
         return made
 
-    def _finish(self, trial: optuna.Trial) -> FrozenTrial:
-        """One trial; whatever goes wrong in it is recorded, and the study goes on."""
+    def _finish(self, trial: optuna.Trial, own: int) -> FrozenTrial:
+        """One trial; what goes wrong in it is recorded, and the study goes on.
+
+        But a GPU that fails would fail all trials that follow: such an error ends the job.
+        """
         started = time.monotonic()
         try:
-            attempt = self.try_out(self.suggest(trial))
+            attempt = self._try_out(self.suggest(trial))
             if not np.isfinite(attempt.score):
                 raise UserError(f"The score is {attempt.score}.")
         except Exception as error:
+            if device_failure(error):
+                self._take_back_start()
+                raise
             kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
             reason = f"{kind}{one_line(error)}" if str(error) else type(error).__name__
             log.warning("trial failed: %s (%s)", reason, trial.params)
             seconds = time.monotonic() - started
-            return self._failed(trial.params, trial.distributions, seconds, reason)
+            return self._failed(trial.params, trial.distributions, seconds, reason, own)
         log.info("%.3f (%s)", attempt.score, trial.params)
         facts = asdict(attempt)
         return optuna.trial.create_trial(
             value=facts.pop("score"),
             params=trial.params,
             distributions=trial.distributions,
-            user_attrs={**facts, "worker": self.number, "seconds": time.monotonic() - started},
+            user_attrs=facts | self._says(time.monotonic() - started, own),
         )
 
+    def _try_out(self, parameters: dict[str, Any]) -> Attempt:
+        """Twice where a GPU's memory is too small: the rest of an earlier trial may lie there."""
+        try:
+            return self.try_out(parameters)
+        except Exception as error:
+            if device_failure(error) != "memory":
+                raise
+            log.warning("out of the GPU's memory, tried again: %s", one_line(error))
+        free_gpu_memory()  # after the block: the error holds what the trial had
+        return self.try_out(parameters)
+
     def _failed(
-        self, params: dict[str, Any], distributions: Any, seconds: float, reason: str
+        self, params: dict[str, Any], distributions: Any, seconds: float, reason: str, own: int
     ) -> FrozenTrial:
         return optuna.trial.create_trial(
             state=TrialState.FAIL,
             params=params,
             distributions=distributions,
-            user_attrs={"worker": self.number, "seconds": seconds, "reason": reason},
+            user_attrs={"reason": reason} | self._says(seconds, own),
         )
+
+    def _says(self, seconds: float, own: int) -> dict[str, Any]:
+        """What every trial says of its making; `place` among its worker's shows if one is gone."""
+        return {"worker": self.number, "place": own, "seconds": seconds}
 
     def _killed_twice(self, own: int) -> bool:
         """Note that a trial is begun; True if it was begun twice before, and never ended.
@@ -264,6 +317,11 @@ def summarise_study(
 ) -> None:
     """The stage: the table of all trials, and the best of them; `facts` has dataset and method."""
     trials = open_study(journal, study_name).get_trials(deepcopy=False)
+    if not _spent(trials, Budget(**budget)):
+        raise UserError(
+            f"{journal} has {len(trials)} trials, fewer than were made: it was cut short. "
+            f"{_begin_anew(Path(journal))}"
+        )
     settled = _within_budget(trials, Budget(**budget))
     good = [trial for trial in settled if trial.state == TrialState.COMPLETE]
     reasons = Counter(trial.user_attrs["reason"] for trial in settled if trial not in good)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import importlib.metadata
 import json
 import os
@@ -16,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from iunet import __version__
-from iunet.errors import UserError
+from iunet.errors import UserError, one_line
+from iunet.machine.time_limit import was_sent
 
 NVIDIA_GPUS = "/proc/driver/nvidia/gpus"  # the driver's list; IUNET_GPU_LIST names another folder
 WSL = "/dev/dxg"  # the GPU of Windows as WSL2 shows it, where the driver has no list
 WSL_TOOLS = "/usr/lib/wsl/lib"
+MIG = "MIG-"  # a part of a card, by the name that CUDA gives it
 DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -38,37 +42,46 @@ def gpu_ids() -> list[str]:
     if allowed is None:
         allowed = "" if "SLURM_JOB_ID" in os.environ else ",".join(map(str, range(present)))
     entries = (entry.strip() for entry in allowed.split(","))
-    return list(takewhile(re.compile(r"\d+$|GPU-|MIG-").match, entries))[:present]
+    named = list(takewhile(re.compile(r"\d+$|GPU-|MIG-").match, entries))
+    if present and named and named[0].startswith(MIG):
+        return named  # several are on one card
+    return named[:present]
 
 
 def _gpus_present() -> int:
-    folder = Path(os.environ.get("IUNET_GPU_LIST", NVIDIA_GPUS))
-    if folder.is_dir():
-        return len(list(folder.iterdir()))
-    return _gpus_of_wsl() if Path(WSL).exists() else 0
+    if folder := os.environ.get("IUNET_GPU_LIST"):
+        return len(list(Path(folder).iterdir())) if Path(folder).is_dir() else 0
+    listed = len(list(Path(NVIDIA_GPUS).iterdir())) if Path(NVIDIA_GPUS).is_dir() else 0
+    if not listed and not Path(WSL).exists():
+        return 0
+    # In a container the driver lists all GPUs of the host, and its tool those that may be used.
+    found = _ask_driver("name")
+    return listed if found is None else len(found)
+
+
+def gpu_memory_mb() -> int | None:
+    """Of the smallest card that this process may use; None where that is not known."""
+    sizes = [int(size) for size in _ask_driver("memory.total") or [] if size.isdigit()]
+    return min(sizes, default=None) if gpu_ids() else None
 
 
 @functools.cache
-def _gpus_of_wsl() -> int:
+def _ask_driver(fact: str) -> list[str] | None:
+    """What nvidia-smi says of each GPU; None where it says nothing."""
     tool = shutil.which("nvidia-smi", path=f"{os.environ.get('PATH', '')}:{WSL_TOOLS}")
     if tool is None:
-        return 0
-    answer = subprocess.run([tool, "-L"], capture_output=True, text=True)
-    return len(re.findall(r"^GPU \d+:", answer.stdout, re.MULTILINE))
+        return None
+    command = [tool, f"--query-gpu={fact}", "--format=csv,noheader,nounits"]
+    answer = subprocess.run(command, capture_output=True, text=True)
+    return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else None
 
 
 # ---- whether they can be used
 
 # What torch can do is known when it is used, and `device: auto` must know before: a process of its
-# own multiplies two matrices, once. The jobs of this machine get its answer from the environment.
+# own computes there, once. The jobs of this machine get its answer from the environment.
 ANSWER = "IUNET_TORCH_GPU"  # "<host>|<why not>", empty if it can
-PROBE = """
-import torch
-assert torch.version.cuda, f"torch {torch.__version__} is a build without CUDA"
-assert torch.cuda.is_available(), "torch.cuda.is_available() is False: is the driver too old?"
-ones = torch.ones(8, 8, device="cuda")
-assert (ones @ ones).sum().item() == 512, "a matrix product on the GPU is wrong"
-"""
+PROBE = Path(__file__).with_name("gpu_probe.py")
 
 
 def why_torch_cannot() -> str:
@@ -82,7 +95,7 @@ def why_torch_cannot() -> str:
 
 def _probe() -> str:
     """The last line of what torch says when it is asked to compute on the GPU."""
-    answer = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-P", PROBE], capture_output=True, text=True)
     lines = answer.stderr.strip().splitlines() or [f"the test ended with {answer.returncode}"]
     return "" if answer.returncode == 0 else lines[-1][:300]
 
@@ -96,6 +109,20 @@ def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
         f"This machine has {len(gpu_ids())} NVIDIA GPU(s), but torch cannot use them ({reason}), "
         "so 'device: auto' trains on the CPU. docs/cluster.md says how to install another build "
         "of torch; 'device: cpu' takes this warning away."
+    )
+
+
+def places_warning(config: dict[str, Any], largest_mb: int) -> str | None:
+    """What to do where the largest trainings do not fit beside each other; None if they do."""
+    memory_mb, places = gpu_memory_mb() if largest_mb else None, config["jobs_per_gpu"]
+    if memory_mb is None or places * largest_mb <= memory_mb:
+        return None
+    fit = memory_mb // largest_mb
+    fit = memory_mb // largest_mb
+    advice = f"Set it to {fit}." if fit else "Give that network another device (key 'devices')."
+    return (
+        f"By the estimate the largest training takes {largest_mb:,} MB of a GPU. There are "
+        f"{memory_mb:,} MB, which 'jobs_per_gpu: {places}' shares out. {advice}"
     )
 
 
@@ -138,14 +165,85 @@ def device_of(config: dict[str, Any], name: str) -> str:
 def device_of_job(config: dict[str, Any], name: str) -> str:
     """The same, in the job itself: cuda without a GPU is an error."""
     device = device_of(config, name)
+    key = f"devices.{name}" if name in config["devices"] else "device"
+    if device == "cpu" and was_sent() and config["devices"].get(name, config["device"]) == "auto":
+        raise UserError(
+            f"The config key '{key}' is 'auto', but this job was sent to {platform.node()}, which "
+            "has no GPU that torch can use. Where jobs are sent to a cluster, say which it is: "
+            "cuda, and each training asks for a GPU, or cpu."
+        )
     if device == "cuda" and not gpu_ids():
-        key = f"devices.{name}" if name in config["devices"] else "device"
         raise UserError(
             f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "
             "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it "
             "to auto or cpu, or send the jobs to machines that have one (--profile profiles/slurm)."
         )
     return device
+
+
+# ---- when a GPU fails
+
+OUT_OF_MEMORY = re.compile(r"CUDA out of memory|CUBLAS_STATUS_ALLOC|cudaErrorMemoryAlloc")
+GPU_FAILED = re.compile(r"CUDA (driver )?error|CUDA_ERROR|cudaError|cuDNN error|CUBLAS_|CUDNN_")
+
+
+def device_failure(error: BaseException) -> str:
+    """`memory` where a GPU has too little of it, `device` where it fails; empty: it is not that."""
+    if isinstance(error, UserError):
+        return ""
+    name, text = type(error).__name__, str(error)
+    if name == "OutOfMemoryError" or OUT_OF_MEMORY.search(text):
+        return "memory"
+    return "device" if name == "AcceleratorError" or GPU_FAILED.search(text) else ""
+
+
+def free_gpu_memory() -> None:
+    """Give back what earlier work in this process left in torch's hands."""
+    gc.collect()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.empty_cache()
+
+
+def explain_failure(error: BaseException, run: str, estimated_mb: int, per_gpu: int) -> str:
+    """The paragraph with which a job ends whose GPU failed."""
+    said, card = one_line(error), ""
+    with contextlib.suppress(Exception):  # after some errors CUDA answers nothing any more
+        facts = sys.modules["torch"].cuda.get_device_properties(0)
+        card = f" of the {facts.total_memory / 1e6:,.0f} MB of {facts.name}"
+    if device_failure(error) == "memory":
+        return (
+            f"{run} ran out of the GPU's memory. By the estimate it takes {estimated_mb:,} MB"
+            f"{card}; 'jobs_per_gpu' lets {per_gpu} jobs share a card. Lower that key, end other "
+            "programs on the card (`nvidia-smi` shows them), or give the network or learner a "
+            f"larger card, or the CPU by the config key 'devices' ({said})."
+        )
+    return (
+        f"{run} ended because its GPU failed, which is no result of the run ({said}). `nvidia-smi` "
+        "and the system's log may say more; docs/cluster.md names builds of torch for older cards "
+        "and drivers. The same command goes on from what is saved."
+    )
+
+
+def try_gpu() -> None:
+    """Compute on the GPU, in a job that asked for it: a build of torch may not know the card."""
+    import torch
+
+    from iunet.machine.gpu_probe import compute
+
+    try:
+        compute()
+    except (AssertionError, RuntimeError) as error:
+        card, known = "no GPU", ""
+        with contextlib.suppress(AssertionError, RuntimeError):
+            major, minor = torch.cuda.get_device_capability()
+            card = f"{torch.cuda.get_device_name()} (sm_{major}{minor})"
+            known = f", made for {' '.join(torch.cuda.get_arch_list())}"
+        raise UserError(
+            f"The config asks for cuda, but torch {torch.__version__} (CUDA {torch.version.cuda}"
+            f"{known}) cannot compute on it here: it sees {card}, and says: {one_line(error)}. "
+            "docs/cluster.md, 'Another build of torch', has builds for older cards and drivers; "
+            "'device: cpu' does without a GPU."
+        ) from error
 
 
 def check_threads(key: str, wanted: int, granted: int) -> None:

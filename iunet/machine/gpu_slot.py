@@ -16,13 +16,14 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-import tempfile
+import platform
+import stat
 import time
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from iunet.errors import UserError
+from iunet.errors import UserError, one_line
 from iunet.machine.device import gpu_ids
 
 log = logging.getLogger(__name__)
@@ -40,12 +41,11 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
     if len(ids) < 2:
         return None
     folder = lock_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + wait_s
     waiting = False
     while True:
         for slot, gpu in itertools.product(range(per_gpu), ids):
-            if _lock(folder / f"{gpu.replace('/', '_')}-{slot}.lock"):
+            if _lock(folder / f"{_place()}-{gpu.replace('/', '_')}-{slot}.lock"):
                 os.environ["CUDA_VISIBLE_DEVICES"] = gpu
                 log.info("this job has GPU %s of %s, place %d", gpu, ", ".join(ids), slot + 1)
                 return gpu
@@ -62,9 +62,29 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
 
 
 def lock_folder() -> Path:
-    """Of this user on this machine; a Slurm allocation numbers its GPUs by itself."""
-    allocation = os.environ.get("SLURM_JOB_ID", "machine")
-    return Path(tempfile.gettempdir()) / f"iunet-gpus-{os.getuid()}" / allocation
+    """In the user's own runtime folder, else cache: nobody else may put a file or a link there."""
+    own = os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("XDG_CACHE_HOME")
+    folder = Path(own or Path.home() / ".cache") / "iunet-gpus"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise UserError(
+            f"The folder {folder}, in which jobs share out GPUs, cannot be made "
+            f"({one_line(error)}). Set XDG_CACHE_HOME to a folder of yours."
+        ) from error
+    others_may_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or others_may_write:
+        raise UserError(
+            f"The folder {folder}, in which jobs share out GPUs, is a link, or somebody else owns "
+            "it or may write to it. Remove it, or set XDG_CACHE_HOME to a folder of yours."
+        )
+    return folder
+
+
+def _place() -> str:
+    """The machine, whose GPUs are numbered; or a Slurm allocation, which numbers them by itself."""
+    return f"{platform.node()}-{os.environ.get('SLURM_JOB_ID', 'all')}"
 
 
 def _lock(path: Path) -> bool:

@@ -18,7 +18,7 @@ from iunet.tables.catalog import (
     why_table_empty,
 )
 from iunet.tables.document import TableDocument
-from iunet.tables.notes import note_subsets, stand_in_text, tuning_notes
+from iunet.tables.notes import failure_notes, note_subsets, stand_in_text, tuning_notes
 from iunet.tables.render.forms import write_table
 
 OLDER = "Made in part by older versions of"
@@ -43,7 +43,8 @@ def build_table(bench: Benchmark, name: str, runs_csv: str | Path | None = None)
         results = replace(results, settings=table_settings(bench, name))
         document = table_module(name).build(results)
         document.caption += stand_in_text(bench, request.cells)
-        document.notes = [*document.notes, *tuning_notes(bench, request.cells)]
+        notes = tuning_notes(bench, request.cells) + failure_notes(results.runs)
+        document.notes = [*document.notes, *notes]
         note_subsets(document, results.subsets)
     document.id, document.title = name, table_title(name)
     return document

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.settings import study_budget
 from iunet.tables.document import TableDocument
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANY_FAILED = 0.1  # of a study's trials: what it found may depend on the machine
 
 
 def note_subsets(document: TableDocument, subsets: dict[str, str]) -> None:
@@ -39,6 +44,18 @@ def tuning_notes(bench: Benchmark, cells: list[Cell]) -> list[str]:
     tuned = dict.fromkeys(cell.method.recipe for cell in cells if cell.method.tuned)
     budgets = "; ".join(_budget_text(config, learner) for learner in tuned)
     return [f"Tuning budget per {study}: {budgets}.", _what_methods_saw(config)] if tuned else []
+
+
+def failure_notes(runs: pd.DataFrame) -> list[str]:
+    """The studies of which more than a tenth failed, if there are any."""
+    trials = runs["trials_complete"] + runs["trials_failed"]
+    many = runs[runs["trials_failed"] > MANY_FAILED * trials].assign(trials=trials)
+    studies = many.drop_duplicates(["dataset", "method", "study"])
+    told = [
+        f"{r.method} on {r.dataset} ({r.trials_failed:.0f} of {r.trials:.0f})"
+        for r in studies.itertuples()
+    ]
+    return [f"More than a tenth of the trials failed: {', '.join(told)}."] if told else []
 
 
 def _what_methods_saw(config: dict[str, Any]) -> str:

@@ -84,9 +84,10 @@ class Flow:
         shutil.rmtree(self.path / ".snakemake" / "locks", ignore_errors=True)
 
     def existing(self, *suffixes: str) -> list[Path]:
-        """Artifacts that jobs read, and checkpoints."""
+        """Artifacts that jobs read, checkpoints, and journals of studies."""
         found = [self.path / name for name in self.read]
-        found += (self.path / RESULTS).rglob("*.checkpoint")
+        for beside in ("*.checkpoint", "*.journal"):
+            found += (self.path / RESULTS).rglob(beside)
         return [path for path in found if path.is_file() and path.suffix in suffixes]
 
     def jobs(self) -> dict[Path, int]:

@@ -19,7 +19,7 @@ from random import Random
 from flow import RESULTS, Flow, Start, Trouble
 
 Fault = Callable[[Flow, Flow, Random], contextlib.AbstractContextManager[Trouble | None]]
-ARTIFACTS = (".json", ".safetensors", ".parquet", ".checkpoint")
+ARTIFACTS = (".json", ".safetensors", ".parquet", ".checkpoint", ".journal")
 MIB = 2**20
 
 # ---- processes

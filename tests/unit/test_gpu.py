@@ -14,6 +14,7 @@ from snakemake.iocontainers import OutputFiles, Wildcards
 from iunet.errors import UserError
 from iunet.machine import device
 from iunet.machine.device import check_threads
+from iunet.machine.time_limit import SENT
 from iunet.training import supernet
 from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
 from iunet.training.support.environment import describe_environment, set_up_torch
@@ -43,6 +44,7 @@ def two_gpus(tmp_path, monkeypatch):
         ("NoDevFiles", []),
         ("1,-1,0", ["1"]),  # CUDA, too, ends the list there
         ("GPU-8932f937,MIG-41b35d8d", ["GPU-8932f937", "MIG-41b35d8d"]),
+        ("MIG-1,MIG-2,MIG-3", ["MIG-1", "MIG-2", "MIG-3"]),  # parts of one card
         ("", []),
     ],
 )
@@ -51,19 +53,44 @@ def test_what_cuda_visible_devices_leaves(two_gpus, monkeypatch, visible, expect
     assert device.gpu_ids() == expected
 
 
-def test_the_gpu_of_wsl(tmp_path, monkeypatch):
-    """There the driver has no list, but nvidia-smi has."""
+@pytest.fixture
+def one_gpu(tmp_path, monkeypatch):
+    """A driver's tool that tells of one, and a list of the driver's that is empty."""
     tool = tmp_path / "nvidia-smi"
-    tool.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA GeForce RTX 4090 (UUID: GPU-1)'\n")
+    tool.write_text('#!/bin/sh\ncase "$1" in *memory*) echo 8192;; *) echo "RTX 4090";; esac\n')
     tool.chmod(0o755)
-    monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path / "absent")
-    monkeypatch.setattr(device, "WSL", tool)  # any file that exists
+    (tmp_path / "gpus").mkdir()
+    monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path / "gpus")
+    monkeypatch.setattr(device, "WSL", tmp_path / "absent")
     monkeypatch.setattr(device, "WSL_TOOLS", tmp_path)
     for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID", "IUNET_GPU_LIST"):
         monkeypatch.delenv(name, raising=False)
-    device._gpus_of_wsl.cache_clear()
+    device._ask_driver.cache_clear()
+    yield
+    device._ask_driver.cache_clear()
+
+
+def test_the_gpu_of_wsl(one_gpu, tmp_path, monkeypatch):
+    """There the driver has no list, but nvidia-smi has."""
+    assert device.gpu_ids() == []
+    monkeypatch.setattr(device, "WSL", tmp_path)  # anything that exists
     assert device.gpu_ids() == ["0"]
-    device._gpus_of_wsl.cache_clear()
+
+
+def test_a_container_lists_all_gpus_of_its_host_and_may_use_one(one_gpu, tmp_path):
+    for i in range(8):
+        (tmp_path / "gpus" / str(i)).mkdir()
+    assert device.gpu_ids() == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("largest_mb", "places", "said"),
+    [(2500, 3, None), (2500, 4, "Set it to 3."), (9000, 1, "Give that network another device")],
+)
+def test_the_start_says_how_many_jobs_fit_on_a_card(one_gpu, tmp_path, largest_mb, places, said):
+    (tmp_path / "gpus" / "0").mkdir()
+    warning = device.places_warning({"jobs_per_gpu": places}, largest_mb)
+    assert warning is None if said is None else said in warning and "8,192 MB" in warning
 
 
 # ---- whether torch can use them
@@ -102,6 +129,31 @@ def test_devices_of_single_networks(two_gpus):
     config = {"device": "auto", "devices": {"xgb": "cpu", "mlp_tab": "cpu"}}
     given = {name: device.device_of(config, name) for name in ("mlp_vis", "mlp_tab", "xgb")}
     assert given == {"mlp_vis": "cuda", "mlp_tab": "cpu", "xgb": "cpu"}
+
+
+def test_auto_is_no_answer_on_a_node_of_a_cluster_without_a_gpu(tmp_path, monkeypatch):
+    """Snakemake was started where no GPU is seen: all trainings would run on the CPU, unasked."""
+    monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path))
+    assert device.device_of_job(CONFIG, "mlp_tab") == "cpu"
+    monkeypatch.setenv(SENT, "1")
+    assert device.device_of_job(CONFIG, "xgb") == "cpu"
+    with pytest.raises(UserError, match=r"'device' is 'auto', but this job was sent to .* no GPU"):
+        device.device_of_job(CONFIG, "mlp_tab")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="torch can use a GPU here")
+def test_cuda_is_tried_before_it_is_used(monkeypatch):
+    """As by a build that knows the driver, and has no kernels for the card."""
+    with pytest.raises(UserError, match=r"asks for cuda, but torch .* it sees no GPU, and says"):
+        set_up_torch("cuda", 1, 1)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla V100")
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_75", "sm_80"])
+    wanted = r"made for sm_75 sm_80\) cannot compute on it here: it sees Tesla V100 \(sm_70\)"
+    with pytest.raises(UserError, match=wanted):
+        set_up_torch("cuda", 1, 1)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="XGBoost can use a GPU here")

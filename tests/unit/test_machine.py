@@ -164,9 +164,8 @@ def pretend_gpus(tmp_path, monkeypatch):
     """Two GPUs in the driver's list, and locks of this test's own."""
     for name in ("0000:01:00.0", "0000:02:00.0"):
         (tmp_path / "gpus" / name).mkdir(parents=True)
-    (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path / "gpus"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "own"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
@@ -206,8 +205,25 @@ def test_a_scheduler_that_gives_one_gpu_is_left_alone(pretend_gpus, monkeypatch)
     assert gpu_slot.claim_gpu() is None
 
 
-def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
-    monkeypatch.setattr(gpu_slot, "lock_folder", lambda: tmp_path / "locks")
+@pytest.mark.parametrize("wrong", ["a link", "open to others", "of somebody else"])
+def test_a_folder_of_locks_that_others_may_write_to_is_refused(
+    pretend_gpus, monkeypatch, tmp_path, wrong
+):
+    """They could put links there, and have the user's own files emptied."""
+    folder = gpu_slot.lock_folder()
+    assert folder.is_relative_to(tmp_path) and folder.stat().st_mode & 0o777 == 0o700
+    if wrong == "a link":
+        folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to(tmp_path / "elsewhere")
+    elif wrong == "open to others":
+        folder.chmod(0o777)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: 4711)
+    with pytest.raises(UserError, match=r"iunet-gpus, in which jobs share out GPUs, is a link, or"):
+        gpu_slot.claim_gpu()
+
+
+def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch):
     monkeypatch.setattr(gpu_slot, "_held", [])
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
     assert gpu_slot.claim_gpu() == "5"
@@ -218,8 +234,7 @@ def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch, tmp_path):
         gpu_slot.claim_gpu(wait_s=0)
 
 
-def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch, tmp_path):
-    monkeypatch.setattr(gpu_slot, "lock_folder", lambda: tmp_path / "locks")
+def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch):
     monkeypatch.setattr(gpu_slot, "_held", [])
     given = []
     for _ in range(4):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,12 +13,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from iunet.baselines import study
 from iunet.baselines.learner import Attempt
 from iunet.baselines.study import KILLED_TWICE, Budget, Worker, open_study, summarise_study
 from iunet.errors import UserError
+from iunet.machine.device import device_failure, explain_failure
+from iunet.tables.notes import failure_notes
 
 FACTS = {"dataset": "wine", "method": "xgb"}
 
@@ -103,6 +107,52 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
     assert (rows[best.number]["depth"] == "") == best.params["flat"]
 
 
+@pytest.mark.parametrize(
+    "said", ["CUDA error: no kernel image is available", "CUDA out of memory. Tried to allocate"]
+)
+def test_a_gpu_that_fails_ends_the_job_and_books_no_trial(tmp_path, said):
+    """What the study finds would else depend on the card, and on who shares it."""
+    calls = []
+
+    def failing(parameters):
+        calls.append(parameters)
+        if len(calls) > 2:
+            raise RuntimeError(said)
+        return try_out(parameters)
+
+    for _ in range(3):  # no kill, however often
+        with pytest.raises(RuntimeError, match=said.partition(".")[0]):
+            search(tmp_path, 5, failing)
+    assert len(open_study(tmp_path / "study.journal", "s").trials) == 2
+    tried = 2 if "memory" in said else 1  # once more, alone
+    assert len(calls) == 2 + 3 * tried and all(call == calls[2] for call in calls[2:])
+    assert points(search(tmp_path, 5)) == points(search(tmp_path / "whole", 5))
+
+
+def test_what_counts_as_a_failure_of_the_gpu():
+    assert device_failure(RuntimeError("CUDA error: an illegal memory access")) == "device"
+    assert device_failure(RuntimeError("cuDNN error: CUDNN_STATUS_MAPPING_ERROR")) == "device"
+    assert device_failure(UserError("The config key says CUDA error")) == ""
+    assert device_failure(RuntimeError("tensors on cuda:0 and cpu")) == ""
+    assert device_failure(MemoryError()) == ""
+
+
+def test_a_gpu_that_fails_is_explained():
+    error = RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    said = explain_failure(error, "wine/mlp_tab/seed0", 2_500, 4)
+    assert said.startswith("wine/mlp_tab/seed0 ran out of the GPU's memory. By the estimate it")
+    assert "2,500 MB" in said and "'jobs_per_gpu' lets 4 jobs share" in said
+    sticky = explain_failure(RuntimeError("CUDA error: unspecified"), "wine/xgb", 0, 1)
+    assert "its GPU failed" in sticky and "CUDA error: unspecified" in sticky
+
+
+def test_tables_name_studies_that_lost_more_than_a_tenth_of_their_trials():
+    trials = {"trials_complete": [90, 89, 89, None], "trials_failed": [10, 11, 11, None]}
+    names = {"dataset": ["a", "b", "b", "c"], "method": ["xgb", "tabnet", "tabnet", "dense"]}
+    note = "More than a tenth of the trials failed: tabnet on b (11 of 100)."
+    assert failure_notes(pd.DataFrame({**names, **trials, "study": "tuning"})) == [note]
+
+
 def test_of_equal_trials_the_first_is_best(tmp_path):
     search(tmp_path, 3, lambda parameters: Attempt(50.0, 0.0))
     output = {name: str(tmp_path / name) for name in ("study", "trials")}
@@ -143,6 +193,39 @@ def test_a_journal_on_a_full_disk_is_named(tmp_path, monkeypatch):
     journal = str(tmp_path / "study.journal")
     with pytest.raises(UserError, match=f"No space left to write {journal}"):
         summarise_study(FACTS, journal, "s", {}, {"trials": 1}, {})
+
+
+def _edited(path: Path, change) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(change(lines)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [*lines[:-1], re.sub('"value":[0-9.]+', '"value":99.9', lines[-1])],
+        lambda lines: [line.replace('"worker":0', '"worker":1') for line in lines],
+        lambda lines: lines[:2] + lines[3:],
+        lambda lines: [*lines, lines[-1]],
+        lambda lines: [*lines[:-1], lines[-1].replace('"', "'")],
+        lambda lines: [re.sub(',"seal":"[0-9a-f]+"', "", line) for line in lines],
+    ],
+    ids=["a score", "a worker", "a trial gone", "a trial twice", "no JSON", "no checksums"],
+)
+def test_an_edited_journal_is_refused_by_name(tmp_path, change):
+    """Else the worst trial could be made the best, and refitted."""
+    search(tmp_path, 5)
+    _edited(tmp_path / "study.journal", change)
+    with pytest.raises(UserError, match=r"study\.journal cannot be read as the journal"):
+        open_study(tmp_path / "study.journal", "s")
+
+
+def test_a_journal_that_was_cut_after_the_workers_reported(tmp_path):
+    search(tmp_path, 5)
+    (tmp_path / "worker0.json").write_text("{}")
+    _edited(tmp_path / "study.journal", lambda lines: lines[:-1])
+    with pytest.raises(UserError, match=r"has 4 trials, fewer than were made.*worker0\.json and"):
+        summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 5}, {})
 
 
 def test_an_incomplete_line_is_dropped(tmp_path):

@@ -6,6 +6,7 @@ A stage is a plain function of iunet/: docs/extending.md shows how to call it in
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib.metadata
 import logging
 import os
@@ -20,7 +21,13 @@ sys.path.insert(0, str(ROOT))  # conda environments do not have the package inst
 from iunet.artifacts import check_inputs, remove_leftovers, sha256, sign  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
 from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
-from iunet.machine.device import check_threads, check_xgboost_gpu, device_of_job  # noqa: E402
+from iunet.machine.device import (  # noqa: E402
+    check_threads,
+    check_xgboost_gpu,
+    device_failure,
+    device_of_job,
+    explain_failure,
+)
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
 from iunet.machine.time_limit import was_sent  # noqa: E402
@@ -44,6 +51,8 @@ def start(script: dict[str, Any]) -> Job:
     for path in snakemake.output:
         remove_leftovers(path)
     job = Job(snakemake)
+    gpu = job.run, snakemake.resources.get("gpu_mb", 0), job.config["jobs_per_gpu"]
+    sys.excepthook = functools.partial(_report, gpu=gpu)
     job.check_memory(snakemake.resources.get("mem_mb", 0))
     before = check_inputs(job.params.made_by["inputs"])
     sign({**job.params.made_by["own"], "code": joined_code(before, job.code)})
@@ -181,12 +190,14 @@ def _open_log(path: Path) -> None:
 # ---- how a job ends
 
 
-def _report(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+def _report(kind: type[BaseException], error: BaseException, trace: Any, gpu: Any = ()) -> None:
     """Errors that the user can put right as one paragraph, others with their traceback."""
     atexit.unregister(_leave)
     text = "".join(traceback.format_exception(kind, error, trace))
     if isinstance(error, UserError):
         text = str(error)
+    if gpu and device_failure(error):
+        text = explain_failure(error, *gpu)
     if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("iunet"):
         text = (
             f"The package '{error.name}' is not installed in {sys.prefix}. `make setup` installs "

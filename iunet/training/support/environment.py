@@ -10,9 +10,8 @@ from typing import Any
 
 import torch
 
-from iunet.errors import UserError
 from iunet.machine.compiler import leave_out_compiler
-from iunet.machine.device import check_threads, describe_machine, resolve_device
+from iunet.machine.device import check_threads, describe_machine, resolve_device, try_gpu
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
 
@@ -35,11 +34,8 @@ def set_up_torch(
     # One setting for both: by default torch has it off for the one and on for the other.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
     resolved = resolve_device(device)
-    if resolved == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "The config key 'device' asks for cuda, but torch sees no GPU here "
-            f"(torch {torch.__version__}). Set it to cpu or auto, or install torch's CUDA build."
-        )
+    if resolved == "cuda":
+        try_gpu()
     return torch.device(resolved)
 
 
