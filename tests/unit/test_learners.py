@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import optuna
@@ -12,7 +13,7 @@ import torch
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from test_cocktail_space import SPACE as COCKTAIL
 
-from iunet.artifacts import write_arrays, write_json
+from iunet.artifacts import read_arrays, write_arrays, write_json
 from iunet.baselines import mlp_c, tabnet, xgb
 from iunet.baselines.catalog import LEARNERS
 from iunet.baselines.learner import Machine, Table, learner_module
@@ -302,6 +303,21 @@ def test_tabnet_with_more_batch_than_rows_trains(tmp_path):
     assert any(not torch.equal(old, new) for old, new in zip(before, after, strict=True))
 
 
+def test_tabnet_is_asked_for_sparse_masks(tmp_path):
+    """The entropy of its attention is added to the loss: the sparser, the lower."""
+    learner = tabnet.Learner(Table(write_table(tmp_path / "data")), SETTINGS["tabnet"], CPU)
+    rows = learner.part("train")
+
+    def loss(weight: float) -> tuple[tabnet.TabNetLogits, torch.Tensor]:
+        training = learner.training(GOOD["tabnet"] | {"lambda_sparse": weight}, rows, 1, 0, "r")
+        return training.network, training.loss(torch.arange(80))[0]
+
+    network, with_sparsity = loss(0.1)
+    negative_entropy = network.with_sparsity(learner.inputs.prepare(rows.raw))[1]
+    assert negative_entropy < -0.01
+    assert torch.isclose(with_sparsity, loss(0)[1] - 0.1 * negative_entropy)
+
+
 def test_tabnet_rate_falls_with_optimiser_steps(tmp_path):
     """StepLR counted in steps, whatever an epoch has of them."""
     table = Table(write_table(tmp_path / "data", n_train=1000))
@@ -322,6 +338,17 @@ def test_tabnet_stops_when_nothing_improves(tmp_path):
     assert hasty.try_out(GOOD["tabnet"], 0).flags == ["time limit"]
     short = tabnet.Learner(table, {"max_epochs": 1, "trial_minutes": None}, CPU)
     assert short.try_out(GOOD["tabnet"], 0).flags == ["epochs limit"]
+
+
+def test_mlp_cs_trials_are_scored_by_balanced_accuracy(tmp_path, monkeypatch):
+    """One that says the class of eight rows in ten is right in 80 %, and worth 50."""
+    files = write_table(tmp_path / "data", n_classes=2)
+    arrays = read_arrays(files["valid"]) | {"labels": (np.arange(30) >= 24).astype("i8")}
+    write_arrays(files["valid"], arrays)
+    constant = SimpleNamespace(probabilities=lambda _, part: torch.eye(2)[[0] * len(part)])
+    monkeypatch.setattr(mlp_c, "fit", lambda *_, **__: (constant, None))
+    learner = mlp_c.Learner(Table(files), SETTINGS["mlp_c"], CPU)
+    assert learner.try_out(GOOD["mlp_c"], 0).score == 50
 
 
 def test_mlp_c_takes_its_sizes_from_the_config(tmp_path):

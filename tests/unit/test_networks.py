@@ -187,9 +187,9 @@ def test_initial_weights_depend_on_the_seed_alone():
     ("init", "std"), [("he_normal", np.sqrt(2 / 300)), ("glorot", np.sqrt(2 / 600))]
 )
 def test_other_initialisations(init, std):
-    spec = NetworkSpec("mlp_tab", 4, n_inputs=300, options={"width": 300, "depth": 2})
-    weight = next(iter(encoder_weights(initialise(spec, init, 0)).values()))
-    assert weight.std().item() == pytest.approx(std, rel=0.02)
+    spec = NetworkSpec("mlp_tab", 300, n_inputs=300, options={"width": 300, "depth": 2})
+    for name, weight in scaled_weights(initialise(spec, init, 0)).items():
+        assert weight.std().item() == pytest.approx(std, rel=0.02), name
 
 
 # ---- two views in one forward
