@@ -6,6 +6,8 @@ what the architecture alone preserves; and beside them on trained ones.
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import torch
 from torch import Generator, Tensor
 
@@ -51,6 +53,17 @@ def consistency_of_members(
         kappa = cohens_kappa(plain, predicted)
         result[name] = {"same": same, "distinct_labels": distinct, "kappa": kappa}
     return result
+
+
+def mean_consistency(found: list[Consistency]) -> Consistency:
+    """The mean over several networks; of kappa over those that have one (None if none has)."""
+    means: Consistency = {}
+    for name in found[0]:
+        means[name] = {}
+        for key in found[0][name]:
+            values = [entry[name][key] for entry in found if entry[name][key] is not None]
+            means[name][key] = fmean(values) if values else None
+    return means
 
 
 def cohens_kappa(one: Tensor, other: Tensor) -> float | None:

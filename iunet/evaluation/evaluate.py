@@ -13,7 +13,12 @@ import torch
 
 from iunet.artifacts import read_json, read_tensors, write_json
 from iunet.data.load import Inputs, load_part, make_inputs
-from iunet.evaluation.consistency import Consistency, consistency, consistency_of_members
+from iunet.evaluation.consistency import (
+    Consistency,
+    consistency,
+    consistency_of_members,
+    mean_consistency,
+)
 from iunet.evaluation.locality import first_layer
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import read_masks
@@ -21,11 +26,13 @@ from iunet.method.pruning import lottery_ticket
 from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.scoring.metrics import classification_metrics
 from iunet.scoring.prediction import mean_softmax
+from iunet.training.initial import fresh_weights
 from iunet.training.loop import stream
 from iunet.training.members import on, read_members
 from iunet.training.support.environment import describe_environment
 
 log = logging.getLogger(__name__)
+FRESH_DRAWS = 3
 DECODER = "trained on the frozen encoder"
 FAILED: dict[str, Any] = {"metrics": {}, "trained_consistency": {}}
 
@@ -66,6 +73,17 @@ class Evaluation:
         """Of the untrained mask ⊙ θ† (θ† itself without a mask)."""
         self.network.load_state_dict(lottery_ticket(self.initial, on(self.device, masks)))
         return consistency(self.network, self.prepare, self.train, self.test, self.draws())
+
+    def fresh_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
+        """Of the untrained mask ⊙ θ with fresh draws of θ in place of θ†: the mean over them."""
+        found, on_device = [], on(self.device, masks)
+        for draw in range(1, FRESH_DRAWS + 1):
+            fresh = fresh_weights(self.description, self.device, draw)
+            self.network.load_state_dict(lottery_ticket(fresh, on_device))
+            found.append(
+                consistency(self.network, self.prepare, self.train, self.test, self.draws())
+            )
+        return mean_consistency(found)
 
     def draws(self) -> dict[str, torch.Generator]:
         """For each transform the same draws for every network: they differ by themselves alone."""
@@ -123,7 +141,7 @@ def evaluate_supernet(
 def evaluate_subnetwork(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A fine-tuned subnetwork, and the untrained mask ⊙ θ†."""
+    """A fine-tuned subnetwork, the untrained mask ⊙ θ†, and the mask on fresh weights."""
     evaluation = Evaluation(inputs, augment, device)
     masks = read_masks(inputs["mask"], inputs["mask_report"])
     mask_report = read_json(inputs["mask_report"])
@@ -135,6 +153,7 @@ def evaluate_subnetwork(
         "failed": failed,
         **(FAILED if failed else evaluation.trained(members)),
         "consistency": {} if failed else evaluation.untrained_consistency(masks),
+        "fresh_consistency": {} if failed else evaluation.fresh_consistency(masks),
         "sizes": evaluation.sizes(masks, len(members)),
         "disconnected": mask_report["disconnected"],
         "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],

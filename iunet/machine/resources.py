@@ -133,12 +133,15 @@ def decoder_cost(data: Data, size: Size, epochs: Epochs, objective: Objective, d
 
 
 def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
-    """One network, trained and not: metrics on valid and test, consistency on train and test."""
+    """One network, trained and not: metrics on valid and test, consistency on train and test.
+
+    Untrained it is measured with θ† and, of a subnetwork, with fresh weights.
+    """
     speed = SPEEDS[device]
     transforms = 4 if data.side else 1
     trained = members * (data.n_valid + (1 + transforms) * data.n_test)
-    untrained = data.n_train + (1 + transforms) * data.n_test
-    augmented = 2 * transforms * data.n_test * speed.augment_s if data.side else 0.0
+    untrained = 4 * (data.n_train + (1 + transforms) * data.n_test)
+    augmented = 5 * transforms * data.n_test * speed.augment_s if data.side else 0.0
     seconds = speed.start_s + (trained + untrained) * _forward(size, speed) + augmented
     return Cost(seconds, _memory(data, size, 4 + members, EVALUATION_BATCH, speed))
 

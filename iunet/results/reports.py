@@ -31,7 +31,7 @@ SIZES = [
     "ensemble_flops_sparse",
 ]
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")  # of images, and of tables
-SECTIONS = ("consistency", "trained_consistency")
+SECTIONS = ("consistency", "trained_consistency", "fresh_consistency")
 PERCENTAGE, LABELS, KAPPA, TIME = "percentage", "number of labels", "kappa", "time in seconds"
 RANGES = {PERCENTAGE: (0, 100), LABELS: (1, math.inf), KAPPA: (-1, 1), TIME: (0, 1e12)}
 # Of a network under a transform; a constant predictor has no kappa.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.errors import UserError
 from iunet.results.collect import frame_of, runs_frame
-from iunet.results.reports import MEASURED, REDO, SECTIONS, TRANSFORMS
+from iunet.results.reports import MEASURED, REDO, TRANSFORMS
 from iunet.runs.entries import NOT_FINISHED
 from iunet.runs.names import CutName
 from iunet.runs.settings import trains_decoder
@@ -140,7 +140,7 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
         supernet = own.get(result["supernet"]) or next(iter(own.values()))
         missing = {"missing": result["missing"] or supernet["missing"]}
         for network in (supernet | missing | {"method": "supernet"}, result | missing):
-            for section in SECTIONS:
+            for section in ("consistency", "trained_consistency"):
                 rows += _under_transforms(network, section)
     return frame_of(rows, [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"])
 

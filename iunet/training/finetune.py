@@ -17,15 +17,14 @@ from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.method.masks import read_masks
 from iunet.method.objectives import UNWEIGHTED, LossWeights, class_weights, supervised_loss
 from iunet.method.pruning import lottery_ticket
-from iunet.networks.network import Network, NetworkSpec, build_network, initialise, state_tensors
+from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.scoring.prediction import accuracy, mean_softmax
+from iunet.training.initial import fresh_weights
 from iunet.training.loop import Trained, Training, check_weights, fused_sgd, stream, train
 from iunet.training.members import keep_members, on, split_members, write_members
 from iunet.training.schedule import schedule_of
 from iunet.training.support.checkpoint import Checkpoint
 from iunet.training.support.job import Job
-
-FRESH = 1_000_003  # added to the seed for fresh initial weights: beyond any seed of a config
 
 
 @dataclass(frozen=True)
@@ -154,9 +153,7 @@ def _start(
     if settings.reinit == "trained":
         return read_tensors(inputs["supernet"], device)
     if settings.reinit == "fresh":
-        spec = NetworkSpec(**description["network"])
-        drawn = initialise(spec, description["init"], settings.seed + FRESH)
-        return {name: tensor.to(device) for name, tensor in state_tensors(drawn).items()}
+        return fresh_weights(description, device)
     return read_tensors(inputs["initial"], device)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from iunet.artifacts import read_json, write_json, write_tensors
 from iunet.networks.network import (
     Network,
@@ -13,6 +16,8 @@ from iunet.networks.network import (
     scaled_weights,
     state_tensors,
 )
+
+FRESH = 1_000_003  # added to the seed for fresh initial weights: beyond any seed of a config
 
 
 def network_spec(name: str, options: dict[str, Any], split: dict[str, Any]) -> NetworkSpec:
@@ -31,6 +36,15 @@ def describe_network(network: Network) -> dict[str, Any]:
         "n_encoder_weights": sum(weight.numel() for weight in weights.values()),
         "n_parameters": sum(weight.numel() for weight in network.parameters()),
     }
+
+
+def fresh_weights(
+    description: dict[str, Any], device: torch.device, draw: int = 1
+) -> dict[str, Tensor]:
+    """Other initial weights than θ†, drawn like it; the first, second, … draw of the seed."""
+    spec, seed = NetworkSpec(**description["network"]), description["seed"] + draw * FRESH
+    drawn = state_tensors(initialise(spec, description["init"], seed))
+    return {name: tensor.to(device) for name, tensor in drawn.items()}
 
 
 def write_initial(

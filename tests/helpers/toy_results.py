@@ -98,6 +98,9 @@ def evaluation(run: AskedRun, score: float | None) -> dict[str, Any]:
         "consistency": same if run.stage in ("subnetwork", "supernet") else {},
         "trained_consistency": {} if score is None else same,
     }
+    if pruned:
+        fresh = {"same": 50.0, "distinct_labels": 10 / 3, "kappa": None}
+        content["fresh_consistency"] = dict.fromkeys(transforms, fresh)
     first = {"measure": "raw features", "value": 2.0, "shuffled": 4.0, "ratio": 0.5, "units": 16}
     content["first_layer_mask"] = first | {"left_out": 0, "wide_features": 1} if pruned else None
     return content

@@ -13,7 +13,8 @@ from iunet.artifacts import read_arrays, read_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
 from iunet.networks.network import NetworkSpec, build_network, initialise, scaled_weights
 from iunet.training import finetune, supernet
-from iunet.training.finetune import FRESH, FinetuneSettings, fit_subnetwork, make_optimiser
+from iunet.training.finetune import FinetuneSettings, fit_subnetwork, make_optimiser
+from iunet.training.initial import FRESH, fresh_weights
 from iunet.training.loop import stream
 from iunet.training.members import split_members
 from iunet.training.schedule import schedule_of
@@ -80,6 +81,25 @@ def test_the_supernet_starts_from_kappa_times_the_initial_weights(toy):
             assert np.abs(trained[name] - expected).max() < 1e-25, name
 
 
+def test_the_supernets_rate_is_constant(toy):
+    """Against torch's own SGD, which has one rate for all steps."""
+    folder = toy.supernet(epochs=3, kappa=1, objective="sup")
+    data = load_part(toy.path("train.safetensors"), CPU)
+    network = build_network(TOY_NETWORK)
+    network.load_state_dict(read_tensors(toy.path("initial/weights")))
+    optimiser = torch.optim.SGD(network.parameters(), 0.05, 0.9, nesterov=True, fused=True)
+    order = stream(0, "supernet/order", CPU)
+    for _ in range(3):
+        for batch in torch.randperm(34, generator=order).split(16):
+            optimiser.zero_grad()
+            loss = torch.nn.functional.cross_entropy(network(data.raw[batch]), data.labels[batch])
+            loss.backward()
+            optimiser.step()
+    trained = read_tensors(folder / "weights")
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(trained[name], tensor), name
+
+
 def test_lambda_weighs_the_second_loss(toy):
     report = json.loads((toy.supernet(epochs=1, weight=0.25) / "report").read_text())
     (entry,) = report["history"]
@@ -121,3 +141,11 @@ def test_fresh_weights_are_drawn_like_the_initial_ones_and_are_others(toy):
     for name in scaled_weights(build_network(TOY_NETWORK)):
         assert np.allclose(member[name], drawn[name].numpy(), atol=1e-25)
         assert np.abs(member[name] - initial[name]).max() > 0.1
+
+
+def test_fresh_weights_follow_the_init_of_the_run():
+    facts = {"network": TOY_NETWORK.to_json(), "init": "he_normal", "seed": 5}
+    for draw in (1, 2):
+        drawn = fresh_weights(facts, CPU, draw)
+        expected = initialise(TOY_NETWORK, "he_normal", 5 + draw * FRESH).state_dict()
+        assert all(torch.equal(drawn[name], expected[name]) for name in expected)

@@ -13,13 +13,13 @@ from iunet.data.load import Part, make_inputs
 from iunet.data.preprocess import Numeric, Preprocessing
 from iunet.errors import UserError
 from iunet.evaluation import consistency as module
-from iunet.evaluation.consistency import consistency_of_members
+from iunet.evaluation.consistency import consistency_of_members, mean_consistency
 from iunet.evaluation.evaluate import evaluate_dense, evaluate_subnetwork, evaluate_supernet
 from iunet.method.masks import mask_report, pack_masks
-from iunet.networks.network import NetworkSpec, build_network, state_tensors
+from iunet.networks.network import NetworkSpec, build_network, initialise, state_tensors
 from iunet.scoring.prediction import mean_softmax
 from iunet.tables.render.view import agreement
-from iunet.training.initial import write_initial
+from iunet.training.initial import FRESH, write_initial
 from iunet.training.loop import set_batchnorm_statistics, stream
 from iunet.training.members import write_members
 
@@ -215,14 +215,41 @@ def test_the_report_of_a_subnetwork(files, tmp_path):
         assert found["metrics"][f"{part}_accuracy"] == pytest.approx(scores[0])
         assert scores[1] != pytest.approx(scores[0])  # the last member alone is another predictor
     assert found["trained_consistency"] == loop_on_files(files, members)
-    untrained = build_network(TABLE)
-    untrained.load_state_dict(read_tensors(files["initial"]))
-    untrained.encoder[0].weight.data *= torch.from_numpy(mask)
     train = read_numeric(files["train"])
-    inputs = make_inputs(tabular_preprocessing(), CPU)
-    set_batchnorm_statistics(untrained, inputs, Part(train, torch.zeros(len(train))))
-    assert found["consistency"] == loop_on_files(files, [untrained.state_dict()])
+
+    def slow_untrained(weights) -> dict[str, float]:
+        untrained = build_network(TABLE)
+        untrained.load_state_dict(weights)
+        untrained.encoder[0].weight.data *= torch.from_numpy(mask)
+        inputs = make_inputs(tabular_preprocessing(), CPU)
+        set_batchnorm_statistics(untrained, inputs, Part(train, torch.zeros(len(train))))
+        (entry,) = loop_on_files(files, [untrained.state_dict()]).values()
+        return entry
+
+    own = slow_untrained(read_tensors(files["initial"]))
+    assert found["consistency"] == {"feat": own}
     assert found["consistency"] != found["trained_consistency"]
+    seeds = (3 + draw * FRESH for draw in (1, 2, 3))
+    fresh = [slow_untrained(initialise(TABLE, "torch_default", s).state_dict()) for s in seeds]
+    means = {key: np.mean([expected_value(e[key]) for e in fresh]) for key in own}
+    assert found["fresh_consistency"] == {"feat": pytest.approx(means)}
+    assert means["same"] != own["same"]
+
+
+def expected_value(value) -> float:
+    """Of what `slow_consistency` expects, approximately or not."""
+    return getattr(value, "expected", value)
+
+
+def test_the_mean_of_several_draws_leaves_out_constant_predictors():
+    draws = [
+        {"feat": {"same": 100.0, "distinct_labels": 1, "kappa": None}},
+        {"feat": {"same": 70.0, "distinct_labels": 2, "kappa": 0.25}},
+    ]
+    assert mean_consistency(draws) == {
+        "feat": {"same": 85.0, "distinct_labels": 1.5, "kappa": 0.25}
+    }
+    assert mean_consistency(draws[:1])["feat"]["kappa"] is None
 
 
 def votes(members, x) -> list[list[int]]:
