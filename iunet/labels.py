@@ -26,6 +26,7 @@ METHOD_LABELS = {
     "sup_kappa0.0625": "PIS (κ = 0.0625)",
     # controls: the mask, where fine-tuning starts, the step, the size, the weights, the order
     "iunet_shuffled": "IUNET mask shuffled",
+    "iunet_shuffled_strata": "IUNET mask shuffled in strata",
     "iunet_random": "IUNET mask random",
     "iunet_other_seed": "IUNET mask of other seed",
     "iunet_initial": "IUNET mask initial",

@@ -18,6 +18,7 @@ from iunet.method.masks import mask_report, pack_masks
 from iunet.networks.catalog import network_entry
 
 Arrays = dict[str, np.ndarray]
+STRATA = 10
 
 
 def kept_weights(n: int, ratio: float) -> int:
@@ -108,6 +109,18 @@ def shuffled_masks(masks: Arrays, rng: np.random.Generator) -> Arrays:
     return {name: rng.permutation(m.reshape(-1)).reshape(m.shape) for name, m in masks.items()}
 
 
+def stratified_masks(masks: Arrays, initial: Arrays, rng: np.random.Generator) -> Arrays:
+    """Shuffled within the deciles of |θ†| of every layer: as many initially large weights stay."""
+    shuffled = {}
+    for name, mask in masks.items():
+        order = np.argsort(np.abs(initial[name]).reshape(-1), kind="stable")
+        new = np.empty(mask.size, dtype=bool)
+        for stratum in np.array_split(order, STRATA):
+            new[stratum] = rng.permutation(mask.reshape(-1)[stratum])
+        shuffled[name] = new.reshape(mask.shape)
+    return shuffled
+
+
 def random_masks(weights: Arrays, names: list[str], ratio: float, rng: Any) -> Arrays:
     """As many weights as magnitude pruning keeps, drawn uniformly over the encoder."""
     draws = {name: rng.random(weights[name].shape, dtype=np.float32) for name in names}
@@ -172,7 +185,7 @@ class Cut:
     ratio: float | None
     structure: str = "weight"  # or unit
     score: str = "magnitude"  # or another of the catalog
-    mask: str = "own"  # or shuffled, random, other_seed, initial
+    mask: str = "own"  # or shuffled, shuffled_strata, random, other_seed, initial
     seed: int = 0  # of shuffled and random masks
 
 
@@ -203,6 +216,8 @@ def prune(trained: Arrays, initial: Arrays, names: list[str], cut: Cut) -> Prune
         masks = _scored_masks(source, initial, names, cut)
     if cut.mask == "shuffled":
         masks = shuffled_masks(masks, rng)
+    if cut.mask == "shuffled_strata":
+        masks = stratified_masks(masks, initial, rng)
     return Pruned(masks, _scored_masks(initial, initial, names, cut))
 
 

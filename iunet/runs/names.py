@@ -148,7 +148,8 @@ class SupernetName:
 
 
 STRUCTURES = {"weight": "ratio", "unit": "units"}  # what is pruned, and how a cut of it begins
-MASKS = ("own", "shuffled", "random", "other_seed", "initial")  # where a mask comes from
+# Where a mask comes from.
+MASKS = ("own", "shuffled", "shuffled_strata", "random", "other_seed", "initial")
 DEFAULT_SCORE, *OTHER_SCORES = SCORES
 
 

@@ -73,6 +73,23 @@ def test_a_shuffled_mask_keeps_the_densities_of_its_layers_and_nothing_else():
     assert not np.array_equal(shuffled["a"], other["a"])
 
 
+def test_a_mask_shuffled_in_strata_keeps_as_many_large_initial_weights():
+    """Within each tenth of a layer by |θ†|; plain shuffling thins the largest."""
+    own = prune(TRAINED, INITIAL, NAMES, Cut(4)).masks
+    cut = Cut(4, mask="shuffled_strata", seed=3)
+    shuffled = prune(TRAINED, INITIAL, NAMES, cut).masks
+
+    def by_stratum(masks: dict[str, np.ndarray], name: str) -> list[int]:
+        order = np.argsort(np.abs(INITIAL[name]).ravel())
+        return [int(masks[name].ravel()[part].sum()) for part in np.array_split(order, 10)]
+
+    for name in NAMES:
+        assert by_stratum(shuffled, name) == by_stratum(own, name)
+    assert not np.array_equal(own["a"], shuffled["a"])
+    plain = prune(TRAINED, INITIAL, NAMES, Cut(4, mask="shuffled", seed=3)).masks
+    assert by_stratum(plain, "a") != by_stratum(own, "a")
+
+
 def test_shuffling_is_uniform():
     mask = {"a": np.arange(6).reshape(2, 3) < 2}
     rng = np.random.default_rng(0)
@@ -191,6 +208,7 @@ def test_balanced_class_weights_against_a_loop():
 
 ROWS = {
     "ratio8-shuffled": {"mask": "shuffled"},
+    "ratio8-shuffled_strata": {"mask": "shuffled_strata"},
     "ratio8-relative-random": {"score": "relative", "mask": "random"},
     "ratio8-layerwise": {"score": "layerwise"},
     "units8": {"structure": "unit"},
