@@ -18,7 +18,6 @@ from iunet.runs import settings
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import base_network
 
-SUPERVISED = OBJECTIVES["sup"]  # what fine-tunings minimise
 USES_DEVICE = (  # rules that compute on the config's device
     *("supernet", "finetune", "train_dense", "decoder", "tune", "refit"),
     *("evaluate", "evaluate_supernet", "evaluate_dense", "evaluate_tuned"),
@@ -96,9 +95,10 @@ class Costs:
             objective = objective_entry(chosen["objective"])
             return resources.training_cost(data, size, epochs, objective, device)
         if rule in ("finetune", "train_dense", "decoder"):
-            epochs = settings.epochs_of(settings.finetune_settings(config, point))
+            recipe = settings.finetune_settings(config, point)
             cost = resources.decoder_cost if rule == "decoder" else resources.training_cost
-            return cost(data, size, epochs, SUPERVISED, device)
+            objective = OBJECTIVES["ilo" if "augment" in recipe else "sup"]  # at most as dear
+            return cost(data, size, settings.epochs_of(recipe), objective, device)
         recipe = settings.finetune_defaults(config, network_entry(name).kind)
         return resources.evaluate_cost(data, size, settings.epochs_of(recipe).members, device)
 

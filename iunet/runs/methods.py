@@ -85,7 +85,7 @@ def resolve_method(config: Config, name: str, network: str) -> Method:
     words = {option: WORDS[option][row[option]] for option in WORDS if option in row}
     recipe_defaults = finetune_defaults(config, kind)
     _check_schedule(key, words, recipe_defaults, kind)
-    finetune = _changes(row, "finetune", recipe_defaults, key) | words
+    finetune = _finetune_changes(row, recipe_defaults, config["augment"][kind], key) | words
     options = variant_text(finetune, recipe_defaults)
     if recipe == "dense":
         return Method(name, recipe, network_name, (str(DenseName(init_text, options)),))
@@ -119,6 +119,21 @@ def _changes(row: dict[str, Any], part: str, known: dict[str, Any], key: str) ->
                 f"Known here are: {', '.join(sorted(known))}."
             )
     return changes
+
+
+def _finetune_changes(
+    row: dict[str, Any], known: dict[str, Any], transforms: dict[str, Any], key: str
+) -> dict[str, Any]:
+    """What `finetune` of a row changes; its `augment` switches transforms on, which are off."""
+    changes = dict(row.get("finetune", {}))
+    augment = changes.pop("augment", {})
+    augment = {"only": list(transforms)} if augment == "all" else dict(augment)
+    for name in augment.pop("only", ()):
+        value = transforms.get(name, {})
+        augment[name] = True if isinstance(value, dict) else value  # SCARF is its rate
+    others = {option: value for option, value in known.items() if option not in transforms}
+    changes = _changes({"finetune": changes}, "finetune", others, key)
+    return changes | _changes({"augment": augment}, "augment", transforms, f"{key}.finetune")
 
 
 def _transforms(row: dict[str, Any], known: dict[str, Any], key: str) -> dict[str, Any]:

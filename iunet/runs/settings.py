@@ -32,7 +32,7 @@ Config = dict[str, Any]
 # it as its default.
 OFF: dict[str, dict[str, Any]] = {
     "network": {"shrink": 1},
-    "supernet": {"class_weights": "unweighted"},
+    "supernet": {"class_weights": "unweighted", "decoder_kappa": 1, "normalised_step": 1},
     "cut": {"structure": "weight", "score": "magnitude", "mask": "own"},
     "finetune": {"class_weights": "unweighted", "reinit": "initial"},
 }
@@ -48,20 +48,15 @@ def without_off(stage: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def supernet_defaults(config: Config) -> dict[str, Any]:
-    section = config["train"]["supernet"]
-    optimiser = {k: v for k, v in section["optimiser"].items() if k != "name"}
-    return OFF["supernet"] | {
-        "lambda": section["lambda"],
-        "epochs": section["epochs"],
-        **_shared_defaults(config),
-        **optimiser,
-    }
+    section = dict(config["train"]["supernet"])
+    optimiser = {k: v for k, v in section.pop("optimiser").items() if k != "name"}
+    return OFF["supernet"] | section | _shared_defaults(config) | optimiser
 
 
 def lasso_defaults(config: Config) -> dict[str, Any]:
     """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
     section = config["beta_lasso"]
-    return OFF["supernet"] | {
+    return {
         "beta": section["beta"],
         "epochs": config["train"]["supernet"]["epochs"],
         **_shared_defaults(config),
@@ -73,7 +68,8 @@ def finetune_defaults(config: Config, kind: str) -> dict[str, Any]:
     section = dict(config["train"][f"finetune_{kind}"])
     optimiser = {k: v for k, v in section.pop("optimiser").items() if k != "name"}
     section.setdefault("schedule", usual_schedule(section))
-    return OFF["finetune"] | section | _shared_defaults(config) | optimiser
+    transforms = dict.fromkeys(config["augment"][kind], False)
+    return OFF["finetune"] | transforms | section | _shared_defaults(config) | optimiser
 
 
 def _shared_defaults(config: Config) -> dict[str, Any]:
@@ -208,6 +204,12 @@ def finetune_settings(config: Config, point: Any) -> dict[str, Any]:
     recipe = parse_variant(options, finetune_defaults(config, kind))
     if recipe["schedule"] == usual_schedule(recipe):
         del recipe["schedule"]
+    augment = {}
+    for name, strengths in config["augment"][kind].items():
+        if chosen := recipe.pop(name):  # True, or another strength
+            augment[name] = strengths if chosen is True else chosen
+    if augment:
+        recipe["augment"] = augment
     return {
         **without_off("finetune", recipe),
         "optimiser": config["train"][f"finetune_{kind}"]["optimiser"]["name"],

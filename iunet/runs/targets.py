@@ -138,6 +138,10 @@ def row_of_path(config: Config, network: str, run: str, cut: str | None) -> dict
     known = augment_defaults(config, network_kind(network))
     row["augment"] = {key: value for key, value in supernet.items() if key in known}
     row["supernet"] = {k: v for k, v in supernet.items() if k not in (*known, *WORDS)}
-    row["finetune"] = {k: v for k, v in options.items() if k not in WORDS}
+    transforms = config["augment"][network_kind(network)]
+    row["finetune"] = {k: v for k, v in options.items() if k not in (*transforms, *WORDS)}
+    if augment := {k: v for k, v in options.items() if k in transforms}:
+        only = [k for k, v in augment.items() if v is True]
+        row["finetune"]["augment"] = {"only": only} if only else augment
     row["init"] = name.init.removeprefix("-")
     return {key: value for key, value in row.items() if value not in ("", {})}

@@ -47,6 +47,7 @@ class FinetuneSettings:
     class_weights: str = "unweighted"  # or balanced
     reinit: str = "initial"  # θ† again; or fresh initial weights, or trained ones
     schedule: str = ""  # restarts with cycles, constant without, if none is named
+    augment: dict[str, Any] | None = None  # transforms of the train rows, with their strengths
 
 
 @dataclass
@@ -73,10 +74,14 @@ def fit_subnetwork(
     network.load_state_dict(start)
     half = in_half_precision(settings, device)
     of_classes = class_weights(settings.class_weights, weighted, train_part.labels, network)
+    names = ("order", "g") if settings.augment else ("order",)
+    generators = {name: stream(settings.seed, f"finetune/{name}", device) for name in names}
 
     def loss(rows: Tensor):
+        raw = train_part.raw[rows]
+        x = inputs.transformed(raw, generators["g"]) if settings.augment else inputs.prepare(raw)
         with torch.autocast(device.type, torch.float16, enabled=half):
-            logits = network(inputs.prepare(train_part.raw[rows]))
+            logits = network(x)
         value = supervised_loss(
             logits.float(), train_part.labels[rows], of_classes, weighted.of_samples(rows)
         )
@@ -93,7 +98,7 @@ def fit_subnetwork(
         loss,
         validate=None if valid is None else lambda: accuracy(network, inputs, valid),
         validate_every=data.validate_every,
-        generators={"order": stream(settings.seed, "finetune/order", device)},
+        generators=generators,
         lr_at=schedule.lr_at,
         masks=masks,
         keep=keep_members(network, schedule.member_epochs(settings.snapshot_ensemble)),
@@ -128,7 +133,8 @@ def finetune(
         return
     checkpoint = job.checkpoint(output["weights"], "finetune")
     train_part, valid = (load_part(inputs[part], job.device) for part in ("train", "valid"))
-    prepare = make_inputs(read_json(inputs["preprocessing"]), job.device)
+    preprocessing = read_json(inputs["preprocessing"])
+    prepare = make_inputs(preprocessing, job.device, settings.augment, train_part)
     network = build_network(NetworkSpec(**description["network"])).to(job.device)
     masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
     on_device = on(job.device, masks)

@@ -173,7 +173,7 @@ def fused_sgd(
     nesterov: bool,
     weight_decay: float = 0.0,
 ) -> torch.optim.SGD:
-    """torch's fused SGD, with a momentum of zero from the start.
+    """torch's fused SGD, of parameters or groups of them, with a momentum of zero from the start.
 
     Left alone, its first step allocates the momentum without setting it, and relies on that very
     step to fill it. If GradScaler skips the step because a 16-bit gradient overflowed, whatever lay

@@ -52,6 +52,8 @@ class SupernetSettings:
     beta: float = 0.0  # β-LASSO: weights below β · l1 become zero
     class_weights: str = "unweighted"  # or balanced: of L_sup
     histograms: bool = True  # of magnitudes after every epoch (figure 3), or after the last alone
+    decoder_kappa: float = 1  # what the decoder's weights are multiplied by beside κ
+    normalised_step: float = 1  # what lr is multiplied by for weights followed by BatchNorm
 
 
 @dataclass
@@ -78,6 +80,7 @@ def fit_supernet(
     device = train_part.raw.device
     start = {name: tensor.clone() for name, tensor in initial.items()}
     proactive_initialisation(start, list(scaled_weights(network)), settings.kappa)
+    proactive_initialisation(start, ["decoder.weight"], settings.decoder_kappa)
     network.load_state_dict(start)
     weights = encoder_weights(network)
     histograms = {"histogram/0": magnitude_histogram(weights)}
@@ -184,7 +187,15 @@ def make_optimiser(network: Network, settings: SupernetSettings) -> torch.optim.
         return BetaLasso(
             network.parameters(), encoder, lr=settings.lr, l1=settings.l1, beta=settings.beta
         )
-    return fused_sgd(network.parameters(), settings.lr, settings.momentum, settings.nesterov)
+    groups = [{"params": list(network.parameters())}]
+    if settings.normalised_step != 1:  # all weights of an encoder are followed by BatchNorm
+        normalised = list(encoder_weights(network).values())
+        known = set(map(id, normalised))
+        groups = [
+            {"params": normalised, "lr": settings.normalised_step * settings.lr},
+            {"params": [p for p in network.parameters() if id(p) not in known]},
+        ]
+    return fused_sgd(groups, settings.lr, settings.momentum, settings.nesterov)
 
 
 def magnitude_histogram(weights: dict[str, Tensor]) -> Tensor:

@@ -43,7 +43,7 @@ def test_schema_refuses_unknown_keys_everywhere():
         if isinstance(node, dict):
             if node.get("type") == "object":
                 assert "additionalProperties" in node, path
-                names = ("methods", "experiments", "changes", "stand_ins")
+                names = ("methods", "experiments", "changes", "stand_ins", "finetune")
                 catalogs = ("tables", "networks", "tuning", "study", "augment", "devices")
                 free = path.rsplit("/", 1)[-1] in (*names, *catalogs)
                 assert node["additionalProperties"] is False or free, path
@@ -99,6 +99,8 @@ DECIDED = {  # the values of docs/method.md: a change here is a change of the sc
             "epochs": 100,
             "optimiser": {"name": "sgd", "lr": 0.001, "momentum": 0.9, "nesterov": True},
             "lambda": 1.0,
+            "decoder_kappa": 1,
+            "normalised_step": 1,
         },
         "finetune_vision": {
             "epochs": 100,

@@ -213,6 +213,8 @@ ROWS = {
     "ratio8-layerwise": {"score": "layerwise"},
     "units8": {"structure": "unit"},
     "ratio8-fresh": {"reinit": "fresh"},
+    "ratio8-corruption0.6": {"finetune": {"augment": "all"}},
+    "ratio8-corruption0.3-lr0.01": {"finetune": {"augment": {"corruption": 0.3}, "lr": 0.01}},
     "ratio8-trained": {"reinit": "none"},
     "ratio8-other_seed-fresh-weight_decay0.1": {
         "mask": "other_seed",
@@ -268,8 +270,30 @@ def test_transforms_are_a_coordinate_of_the_supernet(network, augment, name, lef
 
 
 @pytest.mark.parametrize(
+    ("augment", "name", "left"),
+    [
+        ("all", "dense-coloron-grayscon-horizon-resizeon", ["resize", "horiz", "color", "graysc"]),
+        ({"only": ["horiz", "resize"]}, "dense-horizon-resizeon", ["resize", "horiz"]),
+    ],
+)
+def test_transforms_are_a_coordinate_of_the_fine_tuning(augment, name, left):
+    row = {"recipe": "dense", "finetune": {"augment": augment}}
+    assert resolve(row, "mlp_vis").supernets == (name,)
+    point = SimpleNamespace(network="mlp_vis", dense=name, seed="0")
+    chosen = settings.finetune_settings(CONFIG, point)["augment"]
+    assert chosen == {transform: CONFIG["augment"]["vision"][transform] for transform in left}
+    assert list(chosen) == left
+    back = row_of_path(CONFIG, "mlp_vis", name, None)
+    assert resolve(back, "mlp_vis").supernets == (name,)
+    plain = SimpleNamespace(network="mlp_vis", dense="dense", seed="0")
+    assert "augment" not in settings.finetune_settings(CONFIG, plain)
+
+
+@pytest.mark.parametrize(
     ("changes", "fragment"),
     [
+        ({"finetune": {"augment": {"only": ["horizontal"]}}}, "Did you mean 'horiz'?"),
+        ({"finetune": {"horiz": True}}, "unknown key 'methods.row.finetune.horiz'"),
         ({"augment": {"only": ["horizontal"]}}, "Did you mean 'horiz'?"),
         ({"augment": {"corruption": 0.3}}, "unknown key 'methods.row.augment.corruption'"),
         ({"objective": "sup", "augment": {"brightness": 1}}, "sup transforms nothing"),

@@ -11,6 +11,7 @@ from toy_run import FINETUNE, SUPERNET, Toy
 
 from iunet.artifacts import read_arrays, read_tensors
 from iunet.data.load import TrainingData, load_part, make_inputs
+from iunet.method.augment import scarf
 from iunet.networks.network import NetworkSpec, build_network, initialise, scaled_weights
 from iunet.training import finetune, supernet
 from iunet.training.finetune import FinetuneSettings, fit_subnetwork, make_optimiser
@@ -118,7 +119,45 @@ def test_every_purpose_has_a_stream_of_its_own(toy, monkeypatch):
         monkeypatch.setattr(stage, "stream", noted)
     toy.supernet(epochs=1)
     toy.finetune(dense=True, cycles=1)
-    assert asked == [(0, "supernet/order"), (0, "supernet/g"), (0, "finetune/order")]
+    supernets, finetunings = ["supernet/order", "supernet/g"], ["finetune/order"]
+    assert asked == [(0, name) for name in supernets + finetunings]
+    toy.finetune(dense=True, cycles=1, augment={"corruption": 0.6})
+    assert asked[3:] == [(0, "finetune/order"), (0, "finetune/g")]
+
+
+def test_an_augmented_fine_tuning_sees_transformed_rows_and_no_others(toy, monkeypatch):
+    """Fresh draws in every step, from their own stream: the order of the rows stays as it was."""
+    seen = []
+    original = finetune.supervised_loss
+
+    def noted(logits, labels, *weights):
+        seen.append(labels.tolist())
+        return original(logits, labels, *weights)
+
+    monkeypatch.setattr(finetune, "supervised_loss", noted)
+    plain = toy.finetune("plain", dense=True, cycles=1)
+    orders, seen[:] = list(seen), []
+    folder = toy.finetune("augmented", dense=True, cycles=1, augment={"corruption": 0.6})
+    assert seen == orders
+    assert (folder / "weights").read_bytes() != (plain / "weights").read_bytes()
+
+    data = load_part(toy.path("train.safetensors"), CPU)
+    settings = FinetuneSettings(**FINETUNE | {"cycles": 1})
+    network = build_network(TOY_NETWORK)
+    network.load_state_dict(read_tensors(toy.path("initial/weights")))
+    optimiser = make_optimiser(network, settings)
+    order, g = (stream(0, f"finetune/{name}", CPU) for name in ("order", "g"))
+    rate = schedule_of(vars(settings))
+    for epoch in range(2):
+        for step, batch in enumerate(torch.randperm(34, generator=order).split(16)):
+            optimiser.param_groups[0]["lr"] = rate.lr_at(epoch + step / 3)
+            optimiser.zero_grad()
+            x = scarf(data.raw[batch], data.raw, 0.6, g)
+            torch.nn.functional.cross_entropy(network(x), data.labels[batch]).backward()
+            optimiser.step()
+    (member,) = split_members(read_tensors(folder / "weights"))
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(member[name], tensor), name
 
 
 def test_weight_decay_is_decoupled():
