@@ -310,12 +310,6 @@ def test_too_few_cores_are_an_error():
         set_up_torch("cpu", 4, 2)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-def test_a_device_that_is_absent_is_an_error():
-    with pytest.raises(UserError, match="asks for cuda, but torch sees no GPU"):
-        set_up_torch("cuda", 1, 1)
-
-
 def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
     """A run without it, and one after the stand-in gave way to who asks for more: a profiler."""
     code = f"""
