@@ -72,6 +72,7 @@ def fit_subnetwork(
     train_part, inputs, valid = data.train, data.inputs, data.valid
     device = train_part.raw.device
     network.load_state_dict(start)
+    del start  # as much memory as the network
     half = in_half_precision(settings, device)
     of_classes = class_weights(settings.class_weights, weighted, train_part.labels, network)
     names = ("order", "g") if settings.augment else ("order",)
@@ -138,9 +139,16 @@ def finetune(
     network = build_network(NetworkSpec(**description["network"])).to(job.device)
     masks = read_masks(inputs["mask"], inputs["mask_report"]) if "mask" in inputs else {}
     on_device = on(job.device, masks)
-    start = lottery_ticket(_start(inputs, description, settings, job.device), on_device)
     data = TrainingData(train_part, prepare, valid, job.validate_every)
-    finetuned = fit_subnetwork(network, start, on_device, data, settings, job.run, checkpoint)
+    finetuned = fit_subnetwork(
+        network,
+        lottery_ticket(_start(inputs, description, settings, job.device), on_device),
+        on_device,
+        data,
+        settings,
+        job.run,
+        checkpoint,
+    )
     predicted = mean_softmax(network, finetuned.members, prepare, valid).argmax(dim=1)
     write_members(output["weights"], finetuned.members, masks)
     write_tensors(output["predictions"], {"predicted": predicted})

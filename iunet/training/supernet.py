@@ -82,6 +82,7 @@ def fit_supernet(
     proactive_initialisation(start, list(scaled_weights(network)), settings.kappa)
     proactive_initialisation(start, ["decoder.weight"], settings.decoder_kappa)
     network.load_state_dict(start)
+    del initial, start  # as much memory as the network
     weights = encoder_weights(network)
     histograms = {"histogram/0": magnitude_histogram(weights)}
     generators = {
@@ -162,7 +163,7 @@ def train_supernet(
     checkpoint = job.checkpoint(output["weights"], "supernet")
     supernet = fit_supernet(
         build_network(NetworkSpec(**description["network"])).to(job.device),
-        read_tensors(inputs["initial"], job.device),
+        read_tensors(inputs["initial"]),  # on the host: a GPU has no room for copies
         TrainingData(train_part, prepare, valid, job.validate_every),
         settings,
         job.run,
