@@ -4,13 +4,17 @@ The one place for it: rules ask for memory and time by it, the slurm profile gro
 it, and `make cost` adds it up. Standard library only, since Snakemake asks at every start.
 
     seconds of a training = START + epochs · (steps · step + n_valid · forward)
-    step    = kernels · LAUNCH + batch · sample     (on a GPU the larger of both, side by side)
+    step    = kernels · LAUNCH + batch · sample + moved bytes / BANDWIDTH
+              (on a GPU the launches, or the rest if it takes longer: they go on side by side)
     sample  = 3 · views · forward + AUGMENT         (AUGMENT: two views of images)
     forward = linear FLOPs / LINEAR + convolution FLOPs / CONV + units · UNIT
-    kernels = a + b · layers, by objective (iunet/method/catalog.py)
+    kernels = a + b · layers, moved bytes = passes · parameters · 4, by objective
+              (iunet/method/catalog.py; counted in tests/unit/test_fake_cuda.py)
 
     memory  = BASE + COPIES · data + parameters · 4 bytes · (weights, gradients, optimiser, θ†,
               the ensemble's members) + activations of a batch
+    on the card = CONTEXT + data + parameters · 4 bytes · (weights, gradients, optimiser, masks, the
+              ensemble's members) + activations of a batch
 
 A job asks for MARGIN times that and a few minutes, times its attempt (iunet/runs/costs.py): a job
 that was killed for time or memory comes back with twice as much, and training goes on from its
@@ -34,7 +38,8 @@ MEMORY_MARGIN = 1.5
 MOST_MEMORY = 4  # times that of the first attempt
 MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
-IMAGE_KERNELS = 60  # of the transforms of a batch of images
+IMAGE_KERNELS = 255  # of the transforms of a batch of images
+CONTEXT_MB = 500  # of a GPU's memory: CUDA itself, and what its libraries work with
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
 
@@ -49,14 +54,15 @@ class Speed:
     unit_s: float  # per hidden unit and sample, forward: BatchNorm, ReLU
     augment_s: float  # per image
     tree_s: float  # XGBoost: per tree, input and row
+    bandwidth: float  # bytes per second; of a CPU it is a part of the rates above
     base_mb: float  # of the process on the host, before data
 
 
 # The CPU's are measured (an AMD EPYC, one thread, torch 2.13). **The GPU's are assumptions**, of a
-# card with about 20 TFLOPS in float32: none was at hand.
+# card with about 20 TFLOPS in float32 and 450 GB/s (an RTX 3070): none was at hand.
 SPEEDS = {
-    "cpu": Speed(5, 10e-6, 60e9, 25e9, 3e-9, 140e-6, 1.2e-8, 400),
-    "cuda": Speed(10, 8e-6, 10e12, 6e12, 2e-11, 2e-6, 1e-9, 3000),
+    "cpu": Speed(5, 10e-6, 60e9, 25e9, 3e-9, 140e-6, 1.2e-8, math.inf, 400),
+    "cuda": Speed(10, 12e-6, 10e12, 6e12, 2e-11, 2e-6, 1e-9, 350e9, 3000),
 }
 
 
@@ -66,6 +72,7 @@ class Cost:
 
     seconds: float
     mem_mb: float
+    gpu_mb: float = 0.0  # on the card, if the job computes there
 
     def asked_mem_mb(self, attempt: int) -> int:
         """Rounded up to 100, so that a scheduler sees few different sizes.
@@ -116,11 +123,15 @@ def training_cost(
     steps = math.ceil(data.n_train / batch_size)
     launches = steps * kernels(size.layers, objective, bool(data.side)) * speed.launch_s
     computing = data.n_train * (3 * views * forward + augment)
+    computing += steps * 1e6 * moved_mb(size, objective) / speed.bandwidth
     # A GPU computes while the host starts the next kernels.
     epoch = max(launches, computing) if device == "cuda" else launches + computing
     seconds = speed.start_s + epochs.epochs * (epoch + data.n_valid * forward)
     rows = 2 * max(3 * views * batch_size, EVALUATION_BATCH)
-    return Cost(seconds, _memory(data, size, 5 + epochs.members, rows, speed))
+    # Weights, gradients, momentum; half of a copy to look for NaN; masks, members of the ensemble.
+    gpu_mb = CONTEXT_MB + data.mb + (4 + 2 * epochs.members) * _mb(size.parameters)
+    gpu_mb += _mb(rows * size.units)
+    return Cost(seconds, _memory(data, size, 5 + epochs.members, rows, speed), gpu_mb)
 
 
 def decoder_cost(data: Data, size: Size, epochs: Epochs, objective: Objective, device: str) -> Cost:
@@ -159,6 +170,11 @@ def kernels(layers: int, objective: Objective, images: bool = False) -> int:
     fixed, each = objective.kernels
     transforms = IMAGE_KERNELS if images and objective.views > 1 else 0
     return fixed + each * layers + transforms
+
+
+def moved_mb(size: Size, objective: Objective) -> float:
+    """Through a GPU's memory in a step, of weights, gradients and momentum."""
+    return objective.passes * _mb(size.parameters)
 
 
 def _forward(size: Size, speed: Speed) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -23,7 +23,10 @@ class Objective:
     views: int = 1  # 2: it also sees transformed rows
     trains_decoder: bool = True  # else one is trained afterwards, on the frozen encoder
     weighted: bool = False  # λ weighs its terms
-    kernels: tuple[int, int] = (76, 14)  # of a step: fixed ones, and those of each layer
+    # Of a step, as tests/unit/test_fake_cuda.py counts: fixed kernels, and those of each layer; and
+    # how often all weights go through a GPU's memory.
+    kernels: tuple[int, int] = (85, 14)
+    passes: int = 10
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,23 @@ class ScheduleEntry:
 
 
 OBJECTIVES = {
-    "sup": Objective("iunet.method.objectives:supervised", "sup", kernels=(15, 8)),
+    "sup": Objective("iunet.method.objectives:supervised", "sup", kernels=(15, 8), passes=9),
     "scl": Objective(
         "iunet.method.objectives:contrastive",
         "SCL",
         views=2,
         trains_decoder=False,
-        kernels=(64, 14),
+        kernels=(72, 14),
     ),
     "ilo": Objective(
-        "iunet.method.objectives:invariance", "ILO", views=2, weighted=True, kernels=(76, 14)
+        "iunet.method.objectives:invariance", "ILO", views=2, weighted=True, kernels=(85, 14)
     ),
 }
 LASSO = "lasso"  # L_sup with an optimiser of its own; a path holds its l1 behind the name
-BETA_LASSO = Objective("iunet.method.objectives:supervised", "β-LASSO", kernels=(17, 9))
+BETA_LASSO = Objective("iunet.method.objectives:supervised", "β-LASSO", kernels=(17, 9), passes=16)
+# L_sup with masks, as fine-tunings minimise it; with 16 bits numbers are converted on the way.
+FINETUNING = replace(OBJECTIVES["sup"], passes=12)
+IN_HALF_PRECISION = replace(FINETUNING, kernels=(16, 14), passes=16)
 
 SCORES = {  # the first is the default, which a path leaves out
     "magnitude": Score("iunet.method.pruning:by_magnitude"),

@@ -12,7 +12,7 @@ from iunet.data.sizes import Data, data_size
 from iunet.machine import resources
 from iunet.machine.device import device_of
 from iunet.machine.resources import Cost, Epochs
-from iunet.method.catalog import OBJECTIVES, objective_entry
+from iunet.method.catalog import FINETUNING, IN_HALF_PRECISION, OBJECTIVES, objective_entry
 from iunet.networks.catalog import network_entry
 from iunet.runs import settings
 from iunet.runs.entries import Benchmark
@@ -63,6 +63,7 @@ class Costs:
         names = {*self.config["networks"], *LEARNERS}
         self.devices = {name: device_of(self.config, name) for name in names}
         self._limit = self.config["cluster"]["max_minutes"]
+        self.by_gres = self.config["cluster"]["gres"] or ""
         self._rooms: dict[tuple[Group, str, str | None], float] = {}
 
     def of(self, rule: str, point: Any) -> Cost | None:
@@ -96,9 +97,12 @@ class Costs:
             return resources.training_cost(data, size, epochs, objective, device)
         if rule in ("finetune", "train_dense", "decoder"):
             recipe = settings.finetune_settings(config, point)
+            half = recipe.get("half_precision") and device == "cuda"
+            step = IN_HALF_PRECISION if half else FINETUNING
+            if "augment" in recipe:
+                step = OBJECTIVES["ilo"]  # at most as dear
             cost = resources.decoder_cost if rule == "decoder" else resources.training_cost
-            objective = OBJECTIVES["ilo" if "augment" in recipe else "sup"]  # at most as dear
-            return cost(data, size, settings.epochs_of(recipe), objective, device)
+            return cost(data, size, settings.epochs_of(recipe), step, device)
         recipe = settings.finetune_defaults(config, network_entry(name).kind)
         return resources.evaluate_cost(data, size, settings.epochs_of(recipe).members, device)
 
@@ -117,11 +121,27 @@ class Costs:
     # ---- what a job asks of a scheduler
 
     def gpus(self, rule: str, point: Any) -> int:
-        """1 for a job whose network or learner computes on a GPU, else 0."""
+        """1 for a job whose network or learner computes on a GPU, unless it asks by `gres`."""
+        return int(self._computes_on_gpu(rule, point) and not self.by_gres)
+
+    def gpu_mb(self, rule: str, point: Any) -> int:
+        """That a job takes on the card: a number that only its errors, and a user's limit, read."""
+        return math.ceil(self.of(rule, point).gpu_mb) if self._computes_on_gpu(rule, point) else 0
+
+    def largest_on_gpu(self) -> int:
+        """Of all trainings of networks that are planned."""
+        typical = [
+            SimpleNamespace(dataset=d, network=n, supernet="kappa0.25-ilo", seed=0, options="")
+            for d, n in {(dataset, network) for dataset, network, *_ in self.bench.runs}
+        ]
+        jobs = [(rule, point) for rule in ("supernet", "finetune") for point in typical]
+        return max((self.gpu_mb(rule, point) for rule, point in jobs), default=0)
+
+    def _computes_on_gpu(self, rule: str, point: Any) -> bool:
         if rule not in USES_DEVICE:
-            return 0
+            return False
         name = getattr(point, "learner", None) or base_network(point.network)
-        return int(self.devices[name] == "cuda")
+        return self.devices[name] == "cuda"
 
     def mem_mb(self, rule: str, point: Any, attempt: int) -> int:
         return self.of(rule, point).asked_mem_mb(attempt)
@@ -140,9 +160,26 @@ class Costs:
         return min(self._limit, math.floor(growth * self.of(rule, point).asked_minutes()))
 
     def group(self, rule: str, point: Any) -> str | None:
-        """Which jobs a scheduler gets as one; None for a job by itself."""
+        """Which jobs a scheduler gets as one; None for a job by itself.
+
+        Jobs of a group must all ask for the same `gres`, so those without have a name of their own.
+        """
         group = self._group(rule, point)
-        return group and group.name
+        if group is None:
+            return None
+        without = (
+            self.by_gres and set(group.rules) & set(USES_DEVICE) and not self.gres(rule, point)
+        )
+        return f"{group.name}_cpu" if without else group.name
+
+    def gres(self, rule: str, point: Any) -> str:
+        """How Slurm is asked for the GPU of a job, or of the group that it is in, if not by gpu=1.
+
+        A text must be the same for all jobs of a group, also for those that use no GPU.
+        """
+        group = self._group(rule, point)
+        rules = group.rules if group else [rule]
+        return self.by_gres if any(self._computes_on_gpu(r, point) for r in rules) else ""
 
     def _group(self, rule: str, point: Any) -> Group | None:
         groups = (group for group in GROUPS if rule in group.rules)

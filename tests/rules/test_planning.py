@@ -293,6 +293,37 @@ def test_no_group_asks_for_more_than_a_job_may_or_for_several_gpus(folder, wante
     assert gpus == ({0, 1} if wanted == "cuda" else {0})
 
 
+def test_a_generic_resource_is_the_same_for_all_jobs_of_a_group(folder):
+    """Else Snakemake refuses the group: `gres` is a text. XGB's refits ask for no GPU."""
+    changes = {
+        "device": "cuda",
+        "cluster": {"gres": "gpu:a100:1"},
+        "datasets": {"tabular": ["credit-g", "adult", "click-prediction"]},
+        "tables": {"table7": {"methods": ["dense", "iunet", "xgb", "mlp_c"]}},
+    }
+    workflow = folder.plan_with((), "results/tables/table7.csv", **changes).workflow
+    workflow.execution_settings = ExecutionSettings()
+    workflow.register_resource("_cores", 1)
+    workflow.dag.update_groups()
+    jobs = list(workflow.dag.needrun_jobs())
+    groups = {workflow.dag.get_job_group(job) for job in jobs} - {None}
+    asked: dict[str, set[str]] = {}
+    for group in groups:
+        group.finalize()
+        resources = GroupResources.basic_layered(
+            group.toposorted, workflow.global_resources, run_local=False
+        )
+        assert not resources.get("gpu")
+        asked.setdefault(next(iter(group)).group, set()).add(resources.get("gres"))
+    gpu = {"gpu:a100:1"}
+    assert asked == {
+        "small": gpu, "cuts": gpu, "dense": gpu, "tuned": gpu,
+        "tuned_cpu": {""}, "splits": {""}, "initials": {""},
+    }  # fmt: skip
+    studies = {j.wildcards.learner: j.resources.gres for j in jobs if j.rule.name == "tune"}
+    assert studies == {"xgb": "", "mlp_c": "gpu:a100:1"}
+
+
 def test_the_time_of_a_group_grows_also_for_what_resumes(folder):
     workflow = load(folder.path, (), {"device": "cpu"})
     costs = workflow.globals["COSTS"]

@@ -72,6 +72,21 @@ def test_data_are_known_before_they_are_there(tmp_path):
     assert embedded.n_rows < own.n_rows
 
 
+def test_subsets_of_a_mirror_count_with_their_own_size(tmp_path):
+    for kind, head, row in (
+        ("vision", "name,file,sha256,n_train,n_test", "cifar10,c.npz,0,10000,3000"),
+        ("tabular", "name,file,sha256,n_rows", "vehicle,v.parquet,0,100"),
+    ):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "index.csv").write_text(f"{head}\n{row}\n")
+    images = data_size(REGISTRY["cifar10"], "", str(tmp_path))
+    assert (images.n_train, images.n_valid, images.n_test) == (8_000, 2_000, 3_000)
+    table = data_size(REGISTRY["vehicle"], "", str(tmp_path))
+    assert (table.n_train, table.n_valid, table.n_test) == (60, 20, 20)
+    assert data_size(REGISTRY["kc1"], "", str(tmp_path)) == data_size(REGISTRY["kc1"], "")
+    assert data_size(REGISTRY["cifar10"], "").n_train == 40_000
+
+
 def test_a_split_is_read_where_there_is_one(tmp_path):
     split = {"n_train": 6, "n_valid": 2, "n_test": 2, "n_inputs": 5, "n_classes": 2}
     (tmp_path / "splits" / "vehicle").mkdir(parents=True)
@@ -95,6 +110,19 @@ def test_costs_grow_with_what_they_depend_on():
     assert resources.training_cost(IMAGES, size, LONG, ILO, "cuda").seconds < one.seconds / 20
     members = [resources.evaluate_cost(IMAGES, size, n, "cpu").seconds for n in (1, 4)]
     assert members[1] > members[0]
+
+
+def test_a_small_network_costs_its_launches_on_a_gpu():
+    data = Data(12_800, 100, 100, 20, 2)
+    small, deep = (
+        network_entry("mlp_tab").size({"width": 8, "depth": depth}, data) for depth in (4, 9)
+    )
+    start_s = resources.SPEEDS["cuda"].start_s
+    costs = [
+        resources.training_cost(data, size, LONG, objective, "cuda").seconds - start_s
+        for size, objective in ((small, SUP), (deep, SUP), (deep, ILO))
+    ]
+    assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
 
 
 def test_the_next_attempt_asks_for_more_memory():
@@ -147,6 +175,7 @@ def test_size_decides_how_jobs_are_grouped(dataset, network, device, expected):
 def test_profiles_put_as_many_together_as_the_limit_allows_for(profile):
     text = (ROOT / "profiles" / profile / "config.yaml").read_text()
     said = dict(entry.split("=") for entry in yaml.safe_load(text)["group-components"])
+    said.pop("tuned_cpu", None)  # with `cluster.gres`
     assert said == {group.name: str(group.together) for group in GROUPS}
 
 

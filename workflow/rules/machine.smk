@@ -2,7 +2,7 @@
 
 from snakemake.logging import logger
 
-from iunet.machine.device import unusable_gpu_warning
+from iunet.machine.device import places_warning, unusable_gpu_warning
 from iunet.machine.run_lock import refuse_unwritable
 from iunet.machine.time_limit import mark_as_sent
 from iunet.runs.costs import Costs
@@ -18,10 +18,12 @@ resource_scopes:
 
 def job_resources(rule):
     """Memory, minutes and GPUs of a rule's jobs; the first two grow with the attempt."""
-    return {
+    by_name = {"gres": lambda wildcards: COSTS.gres(rule, wildcards)} if COSTS.by_gres else {}
+    return by_name | {
         "mem_mb": lambda wildcards, attempt: COSTS.mem_mb(rule, wildcards, attempt),
         "runtime": lambda wildcards, attempt: COSTS.minutes(rule, wildcards, attempt),
         "gpu": lambda wildcards: COSTS.gpus(rule, wildcards),
+        "gpu_mb": lambda wildcards: COSTS.gpu_mb(rule, wildcards),
     }
 
 
@@ -38,8 +40,9 @@ def check_before_start():
     """What would fail in every job, or surprise. A dry run does not ask."""
     with user_errors():
         refuse_unwritable(config["results"])
-    if warning := unusable_gpu_warning(config):
-        logger.warning(warning)
+    for warning in (unusable_gpu_warning(config), places_warning(config, COSTS.largest_on_gpu())):
+        if warning:
+            logger.warning(warning)
     if "code" in map(str, workflow.rerun_triggers):
         logger.warning(
             "Snakemake's rerun trigger `code` is on: it compares the times of scripts, so a new "
