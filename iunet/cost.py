@@ -1,9 +1,10 @@
 """What a config costs, before anything runs: jobs and hours per table, figure and experiment.
 
-    python -m iunet.cost [FILE ...] [--configfile FILE] [--config KEY=VALUE] [--remaining]
+    python -m iunet.cost [FILE ...] [--configfile FILE ...] [--config KEY=VALUE ...] [--remaining]
     make cost ARGS="…"
 
 Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
+Where trainings of a network are finished on the same kind of device, they are its measure.
 The jobs are those of the lineage (iunet/runs/lineage.py). A job that several tables share counts in
 each of them, and once in the total.
 """
@@ -11,6 +12,7 @@ each of them, and once in the total.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,11 +20,14 @@ from types import SimpleNamespace
 
 import pandas as pd
 
+from iunet.artifacts import read_json
 from iunet.errors import UserError
+from iunet.machine.resources import SPEEDS
 from iunet.runs import paths
 from iunet.runs.costs import Costs
 from iunet.runs.entries import Benchmark
 from iunet.runs.lineage import Job, with_all_before
+from iunet.runs.names import base_network
 from iunet.runs.overlays import merged_config
 from iunet.shown import Shown, benchmark
 
@@ -34,6 +39,7 @@ COLUMNS = {  # of a sum of jobs: how each is made and shown
     "memory": ("max", "{:.1f} GB".format),
 }
 HOW = {name: how for name, (how, _) in COLUMNS.items()}
+TRAININGS = ("supernet", "finetune", "train_dense")
 
 
 class Estimate:
@@ -44,6 +50,9 @@ class Estimate:
         self.shown = Shown(bench)
         self.lineage = self.shown.lineage
         self.costs = Costs(bench)
+        self.finished = self._finished()
+        sums = self.finished.groupby(["rule", "network"])[["took", "estimated"]].sum()
+        self.factors = (sums["took"] / sums["estimated"]).to_dict()
 
     def jobs(self, last: Iterable[Job]) -> list[Job]:
         """These jobs and all before them; with `remaining`, those that are not done."""
@@ -57,7 +66,27 @@ class Estimate:
 
     def everything(self) -> list[Job]:
         """The jobs of the rule `all`."""
-        return self.jobs([self.lineage.job("page"), self.lineage.job("rows")])
+        return self.jobs(self._last())
+
+    def _last(self) -> list[Job]:
+        return [self.lineage.job("page"), self.lineage.job("rows")]
+
+    def _finished(self) -> pd.DataFrame:
+        """Seconds of the finished trainings on the device that they would have here."""
+        rows = []
+        for job in with_all_before(self._last()):
+            rule, point = job.identity["rule"], SimpleNamespace(**job.identity["wildcards"])
+            if rule not in TRAININGS or not self._is_done(job):
+                continue
+            report = self.bench.path(paths.OUTPUTS[rule][-1], **vars(point))
+            network = base_network(point.network)
+            device = self.costs.devices[network]
+            with contextlib.suppress(UserError, KeyError):  # who needs the run says what is wrong
+                made = read_json(report)
+                if made["environment"]["device_type"] == device:
+                    took = made["times"]["total_s"] + SPEEDS[device].start_s
+                    rows.append((rule, network, took, self.costs.of(rule, point).seconds))
+        return pd.DataFrame(rows, columns=["rule", "network", "took", "estimated"])
 
     def makers(self, files: Iterable[str]) -> list[Job]:
         found = {file: self.lineage.maker(file) for file in files}
@@ -74,6 +103,8 @@ class Estimate:
             count = self.bench.config["tuning"]["workers"] if rule == "tune" else 1
             cost = self.costs.of(rule, point)
             hours, memory = (cost.seconds / 3600, cost.mem_mb / 1000) if cost else (0.0, 0.0)
+            if hasattr(point, "network"):
+                hours *= self.factors.get((rule, base_network(point.network)), 1.0)
             gpu_hours = count * hours if cost and self.costs.gpus(rule, point) else 0.0
             rows.append((rule, count, gpu_hours, count * hours - gpu_hours, hours, memory))
         return pd.DataFrame(rows, columns=["rule", *COLUMNS])
@@ -107,8 +138,14 @@ def report(estimate: Estimate, files: Iterable[str] = ()) -> str:
         f"{title}\n{part.to_string(formatters=formats, col_space=10)}\n"
         for title, part in parts.items()
     ]
+    if len(estimate.finished):
+        factors = [f"{r} {n} × {f:.2f}" for (r, n), f in estimate.factors.items()]
+        texts.append(
+            f"Measured by {len(estimate.finished)} finished runs on the same kind of device, which "
+            f"took, over the estimate: {', '.join(factors)}."
+        )
     if by_rule.loc["total", "GPU-hours"]:
-        texts.append("The GPU's speed is assumed, not measured.")
+        texts.append(f"{'Else the' if len(estimate.finished) else 'The'} GPU's speed is assumed.")
     else:
         threads = estimate.bench.config["train"]["threads"]
         texts.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
@@ -118,8 +155,9 @@ def report(estimate: Estimate, files: Iterable[str] = ()) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", help="what is asked for; without one, everything")
-    parser.add_argument("--configfile", action="append", default=[], help="overlay; repeatable")
-    parser.add_argument("--config", action="append", default=[], metavar="KEY=VALUE")
+    several = {"action": "extend", "nargs": "+", "default": []}  # as Snakemake takes them
+    parser.add_argument("--configfile", **several, metavar="FILE", help="overlays")
+    parser.add_argument("--config", **several, metavar="KEY=VALUE")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="other than the config says")
     parser.add_argument("--remaining", action="store_true", help="leave out what is there already")
     arguments = parser.parse_args()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from snakemake.settings.types import ExecutionSettings
 
 from iunet.cost import Estimate
 from iunet.machine import device
+from iunet.machine.resources import SPEEDS
 from iunet.runs import paths
 from iunet.runs.versions import closure, imports_of
 from iunet.tables.catalog import TABLES
@@ -351,6 +353,24 @@ def test_the_cost_is_counted_for_the_jobs_of_the_plan(folder):
         counted = Counter(job.identity["rule"] for job in estimate.everything())
         assert counted == {r: n for r, n in planned.items() if r not in ("all", "total")}
         assert counted.total() <= 190  # what the demo's three minutes allow
+
+
+@pytest.mark.parametrize(("device", "factor"), [("cpu", 2.0), ("cuda", None)])
+def test_finished_runs_of_the_same_device_are_the_measure(tmp_path, device, factor):
+    """A supernet that took twice its estimate doubles the hours of those that are to come."""
+    bench = benchmark(merged("test", results=str(tmp_path)))
+    plain = Estimate(bench)
+    point = {"dataset": "wine", "network": "mlp_tab", "supernet": "kappa1-sup", "seed": "0"}
+    job = plain.lineage.job("supernet", **point)
+    hours = plain.frame([job])["longest"].iloc[0]
+    took = {"total_s": 3600 * 2 * hours - SPEEDS["cpu"].start_s}
+    report = Path(bench.path(paths.SUPERNET_REPORT, **point))
+    report.parent.mkdir(parents=True)
+    made = {"times": took, "environment": {"device_type": device}}
+    report.write_text(json.dumps(made))
+    measured = Estimate(bench)
+    assert measured.factors == ({("supernet", "mlp_tab"): pytest.approx(factor)} if factor else {})
+    assert measured.frame([job])["longest"].iloc[0] == pytest.approx(hours * (factor or 1))
 
 
 def test_the_command_on_a_login_node_without_a_gpu(workdir):
