@@ -26,7 +26,7 @@ from planning import Plan, plan  # noqa: E402
 LONG_FIRST = (
     *("test_cluster", "test_a_whole_run", "test_extending", "test_own_data"),
     *("test_study_documents", "test_planning", "test_published_study", "test_readme"),
-    *("test_empty_groups", "test_wheel", "test_tables_beyond", "test_training"),
+    *("test_fake_cuda", "test_empty_groups", "test_wheel", "test_tables_beyond", "test_training"),
     *("test_provenance", "test_a_run_goes_on", "test_own", "test_questions"),
 )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from iunet.machine.resources import SPEEDS, Cost, Epochs, training_cost
+from iunet.machine.resources import CONTEXT_MB, SPEEDS, Cost, Epochs, training_cost
 from iunet.method.catalog import FINETUNING
 from iunet.networks.catalog import network_entry
 from iunet.training.schedule import schedule_of
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 XGB_ROUNDS = 60  # of a typical trial, which early stopping ends: assumed
 XGB_ROWS = 23_000  # as many rows cost as much as what a tree costs without any: measured
 TABNET_EPOCHS, TABNET_BATCH = 60, 2048  # of a typical trial, which patience ends
+TABNET_LARGEST = 32_768  # batch of a trial
 # Of a step, as tests/unit/test_fake_cuda.py counts them: 6 decision steps and two ghost batches;
 # about half of a cocktail's switches on.
 TABNET_KERNELS = 2000
+TABNET_KEEPS = 560_000  # bytes for each row of a batch, in the largest trial: 10 steps, n_a = 128
 MLP_C_KERNELS = 150
 
 
@@ -56,12 +58,15 @@ def _tabnet(settings: dict[str, Any], data: Data, device: str) -> Cost:
         seconds = 1 + steps * TABNET_KERNELS * SPEEDS[device].launch_s
     else:
         seconds = 10 + data.n_train * data.n_inputs * 3e-5
-    return _within_limit(seconds, settings, data, device)
+    card_mb = CONTEXT_MB + data.mb + min(data.n_train, TABNET_LARGEST) * TABNET_KEEPS / 1e6
+    return _within_limit(seconds, settings, data, device, card_mb)
 
 
-def _within_limit(seconds: float, settings: dict[str, Any], data: Data, device: str) -> Cost:
+def _within_limit(
+    seconds: float, settings: dict[str, Any], data: Data, device: str, card_mb: float = 0.0
+) -> Cost:
     limit_s = 60 * (settings["trial_minutes"] or math.inf)
-    return Cost(min(seconds, limit_s), SPEEDS[device].base_mb + 6 * data.mb)
+    return Cost(min(seconds, limit_s), SPEEDS[device].base_mb + 6 * data.mb, card_mb)
 
 
 def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:

@@ -129,9 +129,8 @@ def training_cost(
     seconds = speed.start_s + epochs.epochs * (epoch + data.n_valid * forward)
     rows = 2 * max(3 * views * batch_size, EVALUATION_BATCH)
     # Weights, gradients, momentum; half of a copy to look for NaN; masks, members of the ensemble.
-    gpu_mb = CONTEXT_MB + data.mb + (4 + 2 * epochs.members) * _mb(size.parameters)
-    gpu_mb += _mb(rows * size.units)
-    return Cost(seconds, _memory(data, size, 5 + epochs.members, rows, speed), gpu_mb)
+    card_mb = _on_card(data, size, 4 + 2 * epochs.members, rows)
+    return Cost(seconds, _memory(data, size, 5 + epochs.members, rows, speed), card_mb)
 
 
 def decoder_cost(data: Data, size: Size, epochs: Epochs, objective: Objective, device: str) -> Cost:
@@ -154,7 +153,8 @@ def evaluate_cost(data: Data, size: Size, members: int, device: str) -> Cost:
     untrained = 4 * (data.n_train + (1 + transforms) * data.n_test)
     augmented = 5 * transforms * data.n_test * speed.augment_s if data.side else 0.0
     seconds = speed.start_s + (trained + untrained) * _forward(size, speed) + augmented
-    return Cost(seconds, _memory(data, size, 4 + members, EVALUATION_BATCH, speed))
+    card_mb = _on_card(data, size, 2 + members, 2 * EVALUATION_BATCH)
+    return Cost(seconds, _memory(data, size, 4 + members, EVALUATION_BATCH, speed), card_mb)
 
 
 def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> Cost:
@@ -162,7 +162,7 @@ def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> 
     seconds = trials * trial.seconds
     if minutes is not None:
         seconds = min(seconds, 60 * minutes + trial.seconds)
-    return Cost(10 + seconds / workers, trial.mem_mb + 200)
+    return Cost(10 + seconds / workers, trial.mem_mb + 200, trial.gpu_mb)
 
 
 def kernels(layers: int, objective: Objective, images: bool = False) -> int:
@@ -186,6 +186,11 @@ def _forward(size: Size, speed: Speed) -> float:
 def _memory(data: Data, size: Size, copies: int, rows: int, speed: Speed) -> float:
     """Two copies of the data, some of the parameters, and the activations of so many rows."""
     return speed.base_mb + 2 * data.mb + copies * _mb(size.parameters) + _mb(rows * size.units)
+
+
+def _on_card(data: Data, size: Size, copies: int, rows: int) -> float:
+    """The same on a GPU, where data lie once, beside what CUDA itself takes."""
+    return CONTEXT_MB + data.mb + copies * _mb(size.parameters) + _mb(rows * size.units)
 
 
 def _mb(numbers: int) -> float:

@@ -16,6 +16,7 @@ from configs import benchmark, merged
 from torch.utils.flop_counter import FlopCounterMode
 from toy_run import Toy
 
+from iunet.baselines.catalog import LEARNERS
 from iunet.data.registry import Dataset, read_registry
 from iunet.data.sizes import Data, data_size
 from iunet.errors import UserError
@@ -123,6 +124,14 @@ def test_a_small_network_costs_its_launches_on_a_gpu():
         for size, objective in ((small, SUP), (deep, SUP), (deep, ILO))
     ]
     assert costs == sorted(costs) and costs[2] > 1.9 * costs[1]
+
+
+def test_the_weekend_fits_a_card_of_8_gb():
+    costs = Costs(benchmark(merged("weekend", device="cuda")))
+    assert 2000 < costs.largest_on_gpu() <= 8000 / costs.config["jobs_per_gpu"]
+    assert costs.devices["tabnet"] == "cpu"  # whose largest trials alone need more
+    tabnet = LEARNERS["tabnet"].trial_cost({"trial_minutes": None}, IMAGES, "cuda")
+    assert tabnet.gpu_mb > 8000
 
 
 def test_the_next_attempt_asks_for_more_memory():
