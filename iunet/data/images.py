@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ OFFICIAL_SIZES = {
     "CIFAR100": (50_000, 10_000),
     "SVHN": (73_257, 26_032),
 }
+CHANNELS = 3  # of the networks, and of the transforms of colour
 ARRAYS = ("x_train", "y_train", "x_test", "y_test", "class_names")
 
 
@@ -35,12 +36,22 @@ class RawImages:
 def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImages:
     """`x_…` are uint8 [n, side, side, channels], `y_…` whole numbers that index `class_names`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        archive = np.load(path, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("it holds a single array and no names")
+        with archive:
             arrays = {name: archive[name] for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        names = arrays["class_names"]
+        names = np.char.decode(names, "utf-8") if names.dtype.kind == "S" else names
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise UserError(
             f"Data set '{dataset}': {path} cannot be read as an image set ({one_line(error)})."
         ) from error
+    if names.ndim != 1 or names.dtype.kind not in "Uiu" or len(np.unique(names)) < len(names):
+        raise UserError(
+            f"Data set '{dataset}': the class_names in {path} are {names.dtype} of shape "
+            f"{list(names.shape)}, not a list of different texts."
+        )
     for name in ("y_train", "y_test"):
         labels = arrays[name]
         if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
@@ -49,18 +60,30 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
                 f"{list(labels.shape)}, not a list of integers."
             )
         arrays[name] = labels.astype(np.int64)
-    arrays["class_names"] = [str(name) for name in arrays["class_names"]]
+    arrays["class_names"] = [str(name) for name in names]
     return RawImages(**arrays, provenance=provenance)
 
 
+def _in_colour(raw: RawImages) -> RawImages:
+    """Grey-scale images, with one channel or none, as three equal channels; `data.json` says so."""
+    parts = {name: getattr(raw, name) for name in ("x_train", "x_test")}
+    if not all(x.ndim == 3 or (x.ndim == 4 and x.shape[3] == 1) for x in parts.values()):
+        return raw
+    coloured = {name: x.reshape(*x.shape[:3], 1).repeat(CHANNELS, 3) for name, x in parts.items()}
+    raw.provenance["grey_scale"] = True
+    return replace(raw, **coloured)
+
+
 def check_images(dataset: str, raw: RawImages) -> RawImages:
-    """The same; arrays that are not a set of square images with labels are refused."""
+    """The same, in colour; arrays that are not a set of square images with labels are refused."""
+    raw = _in_colour(raw)
     for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
         where = f"Data set '{dataset}', {part} images"
-        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[1] != x.shape[2] or 0 in x.shape[1:]:
+        square = x.ndim == 4 and x.shape[1] == x.shape[2] > 0
+        if x.dtype != np.uint8 or not square or x.shape[3] != CHANNELS:
             raise UserError(
-                f"{where}: expected uint8 of shape [n, side, side, channels], found {x.dtype} of "
-                f"shape {list(x.shape)}."
+                f"{where}: expected uint8 of shape [n, side, side, channels] with 3 channels, or 1 "
+                f"of grey-scale images, found {x.dtype} of shape {list(x.shape)}."
             )
         if len(x) != len(y) or len(x) == 0:
             raise UserError(f"{where}: {len(x)} images, but {len(y)} labels.")

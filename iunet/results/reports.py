@@ -210,6 +210,9 @@ def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> b
 # ---- data sets
 
 
+GREY_SCALE = " (grey-scale, as three equal channels)"
+
+
 def read_dataset(path: str, dataset: str) -> Report:
     """What the report of a split says of a data set (iunet/tables/table8.py and table9.py)."""
     split = read_json(path)
@@ -219,7 +222,7 @@ def read_dataset(path: str, dataset: str) -> Report:
     totals = [sum(entry[part] for part in ("train", "valid", "test")) for entry in split["classes"]]
     task = provenance.get("task_id") or provenance.get("instead_of", {}).get("location")
     sizes = {key: split[key] for key in ("n_train", "n_valid", "n_test", "n_classes")}
-    side = split.get("side", 0)
+    side, grey = split.get("side", 0), GREY_SCALE if provenance.get("grey_scale") else ""
     return sizes | {
         "n_rows": sum(totals),
         "n_features": split.get("n_features"),
@@ -228,7 +231,7 @@ def read_dataset(path: str, dataset: str) -> Report:
         "majority_pct": 100 * max(totals) / sum(totals),
         "minority_pct": 100 * min(totals) / sum(totals),
         "openml_task_id": int(task) if task and split.get("kind") != "vision" else None,
-        "source": provenance.get("source"),
+        "source": provenance.get("source") and provenance["source"] + grey,
         "subset": json.dumps(provenance["subset"]) if provenance.get("subset") else None,
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.escape import csv_text
 from iunet.paper import official_rows, paper_table
-from iunet.results.reports import subset_text
+from iunet.results.reports import GREY_SCALE, subset_text
 from iunet.tables.cells import plain_table
 from iunet.tables.document import VALUE, Cell, Column, PaperValue, TableDocument, Value
 
@@ -150,6 +150,8 @@ def _notes(lines: list[dict[str, Any]], quantities: list[Quantity]) -> list[str]
         notes.append(f"Not in the paper: {', '.join(strangers)}.")
     if subsets := [f"{line['dataset']} ({line['subset']})" for line in lines if line["subset"]]:
         notes.append(f"Subsets of the official data: {', '.join(subsets)}.")
+    if grey := [line["dataset"] for line in lines if str(line["source"]).endswith(GREY_SCALE)]:
+        notes.append(f"Grey-scale images, given as three equal channels: {', '.join(grey)}.")
     if absent := [f"{line['dataset']} ({line['missing']})" for line in lines if line["missing"]]:
         notes.append(f"Missing: {', '.join(absent)}.")
     return notes

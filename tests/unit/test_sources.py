@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import warnings
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +141,86 @@ def test_absent_file(tmp_path):
     dataset = Dataset("mine", "tabular", "file", "nowhere.csv", "y", declared_at="my.csv, line 2")
     with pytest.raises(UserError, match=r"'mine' \(my.csv, line 2\) is the file 'nowhere.csv'"):
         get_table(tmp_path, dataset)
+
+
+# ---- a user's own images
+
+
+def save_images(path, **changes) -> Dataset:
+    rng = np.random.default_rng(0)
+    arrays = {part: rng.integers(0, 256, (6, 8, 8, 3), np.uint8) for part in ("x_train", "x_test")}
+    arrays |= {part: np.arange(6) % 3 for part in ("y_train", "y_test")}
+    np.savez(path, **(arrays | {"class_names": ["a", "b", "c"]} | changes))
+    return Dataset("mine", "vision", "file", str(path))
+
+
+@pytest.mark.parametrize("shape", [(6, 8, 8), (6, 8, 8, 1)])
+def test_grey_scale_images_become_three_equal_channels(tmp_path, shape):
+    grey = np.random.default_rng(1).integers(0, 256, shape, np.uint8)
+    arrays, description = get_images(
+        tmp_path, save_images(tmp_path / "mine.npz", x_train=grey, x_test=grey)
+    )
+    assert arrays["x_train"].shape == (6, 8, 8, 3)
+    for channel in range(3):
+        np.testing.assert_array_equal(arrays["x_test"][..., channel], grey.reshape(6, 8, 8))
+    assert description["provenance"]["grey_scale"] and description["channels"] == 3
+    _, description = get_images(tmp_path, save_images(tmp_path / "mine.npz"))
+    assert "grey_scale" not in description["provenance"]
+
+
+def test_names_of_classes_may_be_bytes(tmp_path):
+    names = np.array(["a", "b", "ç"]).astype(object)
+    names = np.array([name.encode() for name in names])
+    _, description = get_images(tmp_path, save_images(tmp_path / "mine.npz", class_names=names))
+    assert [entry["name"] for entry in description["classes"]] == ["a", "b", "ç"]
+
+
+IMAGES = {
+    "two channels": (
+        {"x_train": np.zeros((6, 8, 8, 2), np.uint8)},
+        "with 3 channels, or 1 of grey",
+    ),
+    "four channels": (
+        {"x_test": np.zeros((6, 8, 8, 4), np.uint8)},
+        "with 3 channels, or 1 of grey",
+    ),
+    "grey beside colour": ({"x_test": np.zeros((6, 8, 8, 1), np.uint8)}, r"found uint8 of shape"),
+    "names of no dimension": (
+        {"class_names": "cat"},
+        r"class_names in .*mine\.npz are <U3 of shape",
+    ),
+    "names of two": ({"class_names": [["a"], ["b"], ["c"]]}, "not a list of different texts"),
+    "names twice": ({"class_names": ["a", "b", "a"]}, "not a list of different texts"),
+    "names of no text": ({"class_names": [0.5, 1.5, 2.5]}, "not a list of different texts"),
+    "names in Latin-1": ({"class_names": [b"a", b"b", b"\xe9"]}, "cannot be read as an image set"),
+}
+
+
+@pytest.mark.parametrize("case", IMAGES)
+def test_images_that_are_none_are_refused_by_name(tmp_path, case):
+    changes, said = IMAGES[case]
+    with pytest.raises(UserError, match=f"'mine'.*{said}"):
+        get_images(tmp_path, save_images(tmp_path / "mine.npz", **changes))
+
+
+def test_a_single_array_and_a_header_of_a_trillion_images_are_refused(tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    (tmp_path / "mine.npz").write_bytes((tmp_path / "one.npy").read_bytes())
+    mine = Dataset("mine", "vision", "file", str(tmp_path / "mine.npz"))
+    with pytest.raises(
+        UserError, match=r"mine\.npz cannot be read as an image set \(it holds a sin"
+    ):
+        get_images(tmp_path, mine)
+    save_images(tmp_path / "mine.npz", x_train=np.zeros((6, 8, 8, 3), np.uint8))
+    with zipfile.ZipFile(tmp_path / "mine.npz", "a") as archive:
+        header = io.BytesIO()
+        about = {"descr": "|u1", "fortran_order": False, "shape": (10**12, 32, 32, 3)}
+        np.lib.format.write_array_header_1_0(header, about)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the name stands in it twice; the last one counts
+            archive.writestr("x_train.npy", header.getvalue())
+    with pytest.raises(UserError, match=r"mine\.npz cannot be read as an image set"):
+        get_images(tmp_path, mine)
 
 
 # ---- mirror

@@ -89,6 +89,13 @@ def test_table8_marks_subsets(tmp_path):
     assert table.rows[0].notes == ["subset: 10+10 of 50000+10000 images"]
 
 
+def test_table8_says_which_images_were_grey(tmp_path):
+    grey = {"source": "file", "grey_scale": True}
+    table, lines = made(table8, dataset(tmp_path, "mine", [4], [1], [5], provenance=grey))
+    assert lines["mine"]["source"] == "file (grey-scale, as three equal channels)"
+    assert "Grey-scale images, given as three equal channels: mine." in table.notes
+
+
 def test_split_sizes_of_table8_must_be_exact():
     assert TABLE8[0].agreement(40_001, "40000") == "no"
 
