@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from iunet.errors import UserError, nearest, printable
+from iunet.errors import DataError, UserError, nearest, printable
 
 MAX_PLAUSIBLE_CLASSES = 20
 MOSTLY = 0.5  # share of numbers among a text column's values that is worth a warning
@@ -25,6 +25,7 @@ MOSTLY = 0.5  # share of numbers among a text column's values that is worth a wa
 SPELLED_NUMBER = re.compile(
     r"[+\-−]?\s*[$€£¥]?\s*[+\-−]?(0x[0-9a-f]+|[\d][\d\s'’_]*\.?\d*(e[+\-−]?\d+)?)\s*[%‰$€£¥]?", re.I
 )
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 log = logging.getLogger(__name__)
 
 
@@ -221,6 +222,8 @@ def odd_among_numbers(numbers: pd.Series) -> Any:
 
 def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """Codes (-1 is missing) and the levels that occur, as text in natural order."""
+    if column.dtype == object:
+        refuse_surrogates("The value", column.unique())
     category = column.astype("category")
     raw_codes = category.cat.codes.to_numpy().astype(np.int32)
     texts = [level_text(value) for value in category.cat.categories]
@@ -230,6 +233,15 @@ def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     # One slot more than there are categories: code -1 (missing) then maps to the last, a -1.
     recode = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int32)
     return recode[raw_codes], levels
+
+
+def refuse_surrogates(what: str, values: Iterable[Any]) -> None:
+    """Half a character of UTF-16, which no file can hold."""
+    for value in values:
+        if isinstance(value, str) and SURROGATE.search(value):
+            raise DataError(
+                f"{what} {str(value)!a} is no Unicode text. Replace its surrogates."
+            )
 
 
 def level_text(value: Any) -> str:

@@ -33,6 +33,7 @@ from iunet.data.table import (
     numbers_in,
     odd_among_numbers,
     refuse_infinite,
+    refuse_surrogates,
 )
 from iunet.errors import DataError, UserError, nearest
 
@@ -79,6 +80,7 @@ def to_frame(estimator: Any, X: Any, least_rows: int = 1) -> pd.DataFrame:
     frame = X if is_frame else pd.DataFrame(array).infer_objects()
     if not all(isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis([f"x{i}" for i in range(frame.shape[1])], axis="columns")
+    refuse_surrogates("The column name", frame.columns)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"X has two columns named '{twice}'.")

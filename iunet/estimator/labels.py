@@ -11,7 +11,7 @@ import torch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_non_negative, column_or_1d
 
-from iunet.data.table import encode_levels
+from iunet.data.table import encode_levels, refuse_surrogates
 from iunet.errors import DataError
 from iunet.method.objectives import LossWeights
 
@@ -41,8 +41,11 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
         labels = inferred if inferred.dtype.kind in "biuf" else labels
     if labels.dtype.kind == "f" and labels.dtype.itemsize not in (4, 8):
         labels = labels.astype(np.float64)  # pandas has no levels of other floats
+    if labels.dtype.kind == "u" and len(labels) and labels.max() >= 2**63:
+        raise DataError(f"y holds the label {labels.max()}, but numbers end at 2**63: use text.")
     text = labels.dtype == object and all(isinstance(label, str) for label in labels)
     if text or labels.dtype.kind in "biufU":
+        refuse_surrogates("The label", set(labels))
         return labels
     kinds = sorted({type(label).__name__ for label in labels})
     raise DataError(

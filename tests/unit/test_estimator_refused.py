@@ -128,6 +128,28 @@ def test_no_message_speaks_of_the_workflow():
             predict(X.assign(a=1e300))
 
 
+HALF = "a\ud800"  # of a pair
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "fragment"),
+    [
+        ("level", pd.Series(["x", HALF] * 20, dtype=object), r"The value 'a\\ud800' is no Unicode"),
+        ("name", pd.Index(["a", "b", HALF], dtype=object), r"The column name 'a\\ud800' is no"),
+        ("labels", ["x", HALF] * 20, r"The label 'a\\ud800' is no Unicode text"),
+        ("labels", np.array([2**63, 1] * 20, np.uint64), "the label 9223372036854775808, but num"),
+    ],
+)
+def test_what_no_file_can_hold_is_refused_before_the_training(part, value, fragment):
+    X, y = table()
+    if part == "level":
+        X["c"] = value
+    if part == "name":
+        X.columns = value
+    with pytest.raises(ValueError, match=fragment):
+        classifier().fit(X, value if part == "labels" else y)
+
+
 # ---- refits
 
 
