@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from iunet.errors import UserError, nearest
+from iunet.errors import UserError, nearest, one_line
 
 COLUMNS = ("name", "kind", "source", "location", "target", "categorical")
 KINDS = ("tabular", "vision")
@@ -34,7 +34,7 @@ SOURCES = {
     "embedded": Source(("tabular", "vision"), small=True),
     "file": Source(("tabular", "vision")),
 }
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LIST_SEPARATOR = ";"
 UNDECLARED = "the registry of data sets"
 
@@ -105,8 +105,8 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
     if not NAME.fullmatch(name):
         raise UserError(
             f"{where}: '{name}' cannot be the name of a data set: names are used in paths, so they "
-            "consist of lower-case letters, digits, '.', '_' and '-', and start with one of the "
-            "first two."
+            "consist of lower-case letters, digits, '.', '_' and '-', at most 100 in all, and "
+            "start with one of the first two."
         )
     if kind not in KINDS:
         raise UserError(f"{where}: kind of '{name}' is '{kind}', not one of {', '.join(KINDS)}.")
@@ -124,11 +124,8 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
             f"{where}: the location of '{name}' is '{location}', but OpenML sets are named by the "
             "number of their task."
         )
-    if source == "file" and set(location) & set("{}<>"):
-        raise UserError(
-            f"{where}: the location of '{name}' is '{location}', but Snakemake takes braces and < "
-            "> in the name of a file for placeholders. Rename the file."
-        )
+    if source == "file":
+        refuse_placeholders(f"{where}: the location of '{name}'", location)
     if source == "file" and kind == "tabular" and not row.get("target"):
         raise UserError(f"{where}: '{name}' comes from a file, so the target column must be named.")
     listed = row.get("categorical", "").split(LIST_SEPARATOR)
@@ -136,12 +133,23 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
     return Dataset(name, kind, source, location, row.get("target", ""), categorical, where)
 
 
+def refuse_placeholders(what: str, path: str) -> None:
+    if set(path) & set("{}<>"):
+        raise UserError(
+            f"{what} is '{path}', but Snakemake takes braces and < > in the name of a file for "
+            "placeholders. Rename the file."
+        )
+
+
 def check_own_file(dataset: Dataset) -> None:
     """The file of a user's own data set is there, and is a file."""
     path = Path(dataset.location)
-    if path.is_file():
-        return
-    fault = "is a directory" if path.is_dir() else f"does not exist in {Path.cwd()}"
+    try:
+        if path.is_file():
+            return
+        fault = "is a directory" if path.is_dir() else f"does not exist in {Path.cwd()}"
+    except OSError as error:  # a name that is too long
+        fault = f"cannot be read ({one_line(error)})"
     raise UserError(
         f"Data set '{dataset.name}' ({dataset.declared_at}) is the file '{path}', which {fault}."
     )

@@ -27,6 +27,17 @@ from iunet.runs.settings import (
 
 OF_DENSE = ("recipe", "network", "init", "finetune", "reinit", "class_weights", "schedule")
 KEYS = {"dense": OF_DENSE, "beta_lasso": (*OF_DENSE, "supernet")}  # those that a recipe uses
+# What the paper's names stand for; a row that is something else would be shown under them.
+OF_THE_PAPER: dict[str, dict[str, Any]] = {
+    "dense": {"recipe": "dense"},
+    "omp": {"kappa": 1, "objective": "sup"},
+    "iunet": {"objective": "ilo"},
+    "iunet_no_ilo": {"objective": "sup"},
+    "iunet_no_pis": {"kappa": 1, "objective": "ilo"},
+    "iunet_no_prune": {"objective": "ilo", "prune": False},
+    "scl": {"kappa": 1, "objective": "scl"},
+    **{recipe: {"recipe": recipe} for recipe in ("beta_lasso", *LEARNERS)},
+}
 OF_CUTS = ("ratios", "mask", "score", "structure", "reinit", "schedule", "finetune")
 
 
@@ -72,6 +83,7 @@ class Method:
 def resolve_method(config: Config, name: str, network: str) -> Method:
     """The method of that name on a network, its defaults filled in."""
     row, key, kind = config["methods"][name], f"methods.{name}", network_kind(network)
+    _refuse_borrowed_name(name, row)
     for idle, why in _ignored(row):
         raise UserError(f"The config key '{key}.{idle}' {why}.")
     recipe = row.get("recipe", "iunet")
@@ -107,6 +119,19 @@ def resolve_method(config: Config, name: str, network: str) -> Method:
         cuts = [CutName(r, **how, options=options) for r in ratios if row.get("prune", True)]
     supernets = [SupernetName(*point, init_text, variant) for point in points]
     return Method(name, recipe, network_name, tuple(map(str, supernets)), tuple(map(str, cuts)))
+
+
+def _refuse_borrowed_name(name: str, row: dict[str, Any]) -> None:
+    if name not in OF_THE_PAPER:
+        return
+    defaults = {"recipe": "iunet", "prune": True, **OFF["cut"], "reinit": "initial"}
+    for part, meant in (defaults | OF_THE_PAPER[name]).items():
+        if row.get(part, defaults.get(part, meant)) != meant:
+            found = row.get(part, defaults.get(part))
+            raise UserError(
+                f"The row 'methods.{name}' has {part}: {found}, but '{name}' is a method of the "
+                f"paper, whose {part} is {meant}. Choose another name for the row."
+            )
 
 
 def _changes(row: dict[str, Any], part: str, known: dict[str, Any], key: str) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from iunet.data.registry import SOURCES, Dataset, find, mirror_index, read_registry
+from iunet.data.registry import (
+    SOURCES,
+    Dataset,
+    find,
+    mirror_index,
+    read_registry,
+    refuse_placeholders,
+)
 from iunet.errors import UserError, nearest
 from iunet.provenance import flat
 from iunet.runs.entries import Benchmark, Declared, datasets_named
@@ -243,7 +250,9 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
             f"The config key 'own' names the table {path}, but 'target' does not say which column "
             "is to be predicted: --config own=my.csv target=label."
         )
-    name = re.sub(r"[^a-z0-9._-]+", "-", path.name.partition(".")[0].lower()).strip("._-") or "own"
+    refuse_placeholders("The config key 'own'", str(path))
+    name = re.sub(r"[^a-z0-9._-]+", "-", path.name.partition(".")[0].lower())
+    name = name.strip("._-")[:60] or "own"
     name = f"own-{name}" if name in taken else name
     return Dataset(
         name,
