@@ -115,6 +115,13 @@ def on_signal(number: signal.Signals, handler: Callable[[], None]) -> Iterator[N
         signal.signal(number, before)
 
 
+def interrupt_at_hangup() -> None:
+    """Let SIGHUP and SIGQUIT end this process as Ctrl-C does, unless they are ignored (nohup)."""
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
 @contextlib.contextmanager
 def raising_at_sigterm() -> Iterator[None]:
     """Inside, SIGTERM is an exception, so that the process can tidy up."""

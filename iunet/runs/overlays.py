@@ -1,12 +1,13 @@
 """Config files that are named on the command line, read before Snakemake reads them.
 
 Snakemake says that a file is no YAML, or has no keys, but not which file; of a key that stands
-twice it takes the last without a word.
+twice it takes the last without a word, and `010` it takes for 8.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import Any
 from iunet.errors import UserError, one_line
 from iunet.runs.schema import check_plain
 
-PROGRAM = "__use_yte__"  # with it, Snakemake would run Python that stands in the file
+PROGRAM = "__use_yte__"  # with it, Snakemake runs Python that stands in the file
+# YAML 1.1 also has numbers to the bases 2, 8, 16 and 60.
+PLAIN_NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)|[\d.]+(e[-+]?\d+)?|\.inf|\.nan)", re.IGNORECASE)
 
 
 def read_overlay(path: str | Path) -> dict[str, Any]:
@@ -43,10 +46,21 @@ def _load(text: str) -> Any:
     """JSON if it is, else YAML, as Snakemake reads it; a key that stands twice is refused."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        def construct_yaml_int(self, node: Any) -> int:
+            return _plain(node.value, super().construct_yaml_int(node))
+
+        def construct_yaml_float(self, node: Any) -> float:
+            return _plain(node.value, super().construct_yaml_float(node))
+
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             _refuse_twice(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
             return super().construct_mapping(node, deep)
+
+    for kind in ("int", "float"):
+        Loader.add_constructor(
+            f"tag:yaml.org,2002:{kind}", getattr(Loader, f"construct_yaml_{kind}")
+        )
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         _refuse_twice(name for name, _ in pairs)
@@ -62,6 +76,15 @@ def _load(text: str) -> Any:
         raise ValueError(one_line(error)) from error
 
 
+def _plain(text: str, value: Any) -> Any:
+    if not PLAIN_NUMBER.fullmatch(text) or (isinstance(value, int) and int(text) != value):
+        raise UserError(
+            f"'{text}' in it is the number {value} for YAML. Write that number, or put it in "
+            "quotes if it is text."
+        )
+    return value
+
+
 def _refuse_twice(names: Iterable[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1 and name != "<<":
@@ -70,18 +93,19 @@ def _refuse_twice(names: Iterable[str]) -> None:
 
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
     """The config as Snakemake makes it: the default, overlays, and `KEY=VALUE` changes on top."""
-    import yaml
-
     own: dict[str, Any] = {}
     for change in changes:
         key, equals, value = change.partition("=")
         if not equals:
             raise UserError(f"--config takes KEY=VALUE, but got '{change}'.")
-        own[key] = yaml.safe_load(value)
+        try:
+            update_config(own, {key: _load(value)})
+        except ValueError as error:
+            raise UserError(f"--config {change} cannot be read ({error}).") from error
     given = [read_overlay(path) for path in ("config/config.yaml", *overlays)]
     source = next((part["own"] for part in [own, *reversed(given)] if part.get("own")), None)
     if source:  # as workflow/Snakefile does
-        kind = "images" if str(source).endswith(".npz") else "table"
+        kind = "images" if str(source).lower().endswith(".npz") else "table"
         given.insert(1, read_overlay(f"config/own-{kind}.yaml"))
     config: dict[str, Any] = {}
     for part in [*given, own]:

@@ -6,7 +6,9 @@ command with exit code 1 and without a traceback.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +97,8 @@ def test_own_table(folder, name):
     (folder / "own.csv").write_text(f"{','.join(row)}\n{','.join(row.values())}\n")
     if case.get("directory"):
         path.mkdir()
+    elif case.get("loop"):
+        path.symlink_to(path.name)
     elif not case.get("absent"):
         path.write_bytes(content(case, "text"))
     dataset = read_registry(["own.csv"])["mine"]
@@ -104,7 +108,8 @@ def test_own_table(folder, name):
             download(dataset, SourceSettings(), output / "data.parquet", output / "data.json")
         check_answer(caught, [*case["says"], "'mine'", "own.csv, line 2"])
     finally:
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert list(output.iterdir()) == []
 
 
@@ -156,3 +161,42 @@ def test_without_torch_a_job_points_to_make_setup():
     assert result.returncode == 1
     assert "The package 'torch' is not installed" in result.stderr
     assert "make setup" in result.stderr and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGHUP", "SIGQUIT"])
+def test_an_interrupted_job_shows_no_traceback(number):
+    scripts = ROOT / "workflow" / "scripts"
+    program = f"import sys, os, signal; sys.path.insert(0, {str(scripts)!r})\nimport _job\n"
+    program += f"_job.interrupt_at_hangup()\nos.kill(os.getpid(), signal.{number})\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "Interrupted." in result.stderr and "Traceback" not in result.stderr
+
+
+def test_what_cannot_be_seen_in_a_name_is_an_escape_in_the_log(tmp_path):
+    scripts = ROOT / "workflow" / "scripts"
+    program = f"import sys, logging; sys.path.insert(0, {str(scripts)!r})\nimport _job\n"
+    program += f"_job._open_log(_job.Path({str(tmp_path / 'log')!r}))\n"
+    program += "log = logging.getLogger('iunet.data.table')\n"
+    program += "log.warning('column %s: 5 %%', 'a\\x1b[2J\\nb\\u202e')\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    for text in (result.stderr, (tmp_path / "log").read_text()):
+        assert r"column a\x1b[2J\nb\u202e: 5 %" in text and text.count("\n") == 1
+    assert str(UserError("a\x1b[2J\nb")) == r"a\x1b[2J\nb"
+
+
+def test_an_interrupted_command_shows_no_traceback(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n"])
+    monkeypatch.setattr("iunet.cli.interrupt_at_hangup", lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(SystemExit) as ended:
+        command()
+    assert ended.value.code == 130 and capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_damaged_records_of_snakemake_are_named(folder, monkeypatch, capsys):
+    record = folder / ".snakemake" / "metadata" / "abc"
+    record.parent.mkdir(parents=True)
+    record.write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n", "--config", "no=such", "key=1"])
+    with pytest.raises(SystemExit):
+        command()
+    assert ".snakemake/metadata/abc, a record of Snakemake's, is damaged" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from conftest import read_csv
 from snakemake.exceptions import WorkflowError
 
 from iunet.errors import UserError
+from iunet.runs.overlays import merged_config
 from iunet.runs.validate import own_dataset
 
 
@@ -73,13 +74,32 @@ def test_what_does_not_fit_is_refused(here, config, fragment):
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [("a/Customers 2.CSV.gz", "customers-2"), ("wine.parquet", "own-wine"), ("–.csv", "own")],
+    [
+        ("a/Customers 2.CSV.gz", "customers-2"),
+        ("wine.parquet", "own-wine"),
+        ("–.csv", "own"),
+        (f"{'x' * 200}.csv", "x" * 60),  # a name of a folder has 255 bytes at most
+    ],
 )
 def test_the_data_set_is_named_as_its_file(file, name):
     config = {"own": file, "target": "y", "categorical": []}
     assert own_dataset(config, taken=["wine"]).name == name
     with pytest.raises(UserError):
         own_dataset(config | {"target": None}, taken=[])
+
+
+def test_placeholders_in_the_name_of_the_file_are_refused():
+    with pytest.raises(
+        UserError, match=r"The config key 'own' is 'a{b}\.csv', but Snakemake takes"
+    ):
+        own_dataset({"own": "a{b}.csv", "target": "y", "categorical": []}, taken=[])
+
+
+def test_images_are_known_by_the_ending_however_it_is_written(here):
+    (here.path / "PHOTOS.NPZ").write_bytes(b"")
+    counts = here.plan_with((), own="PHOTOS.NPZ").counts
+    assert counts["download_images"] == 1 and "tune" not in counts
+    assert merged_config([], ["own=PHOTOS.NPZ"])["page"] == merged_config([], ["own=a.npz"])["page"]
 
 
 def test_own_images_through_the_workflow(workdir):

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))  # conda environments do not have the package inst
 
 from iunet.artifacts import check_inputs, remove_leftovers, sha256, sign  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
-from iunet.errors import SHOWS_FAILURES, UserError  # noqa: E402
+from iunet.errors import SHOWS_FAILURES, UserError, printable  # noqa: E402
 from iunet.machine.device import (  # noqa: E402
     check_threads,
     check_xgboost_gpu,
@@ -30,7 +30,7 @@ from iunet.machine.device import (  # noqa: E402
 )
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
-from iunet.machine.time_limit import was_sent  # noqa: E402
+from iunet.machine.time_limit import interrupt_at_hangup, was_sent  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
@@ -46,6 +46,7 @@ def start(script: dict[str, Any]) -> Job:
     """
     snakemake = script["snakemake"]
     atexit.register(_leave)  # before the lock's, so it is called after it
+    interrupt_at_hangup()
     _open_log(Path(snakemake.log[0]))
     lock_run(snakemake.output[0])
     for path in snakemake.output:
@@ -184,7 +185,16 @@ def _open_log(path: Path) -> None:
         handlers=[logging.FileHandler(path, "w", "utf-8"), terminal],
         force=True,
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_show_hidden)
     logging.raiseExceptions = False  # a log on a full disk is no reason to bury the error itself
+
+
+def _show_hidden(record: logging.LogRecord) -> bool:
+    """Write what cannot be seen in a message, as in names of a file's columns, as escapes."""
+    if record.levelno < logging.CRITICAL:  # tracebacks have lines
+        record.msg, record.args = printable(record.getMessage()), ()
+    return True
 
 
 # ---- how a job ends
@@ -198,6 +208,8 @@ def _report(kind: type[BaseException], error: BaseException, trace: Any, gpu: An
         text = str(error)
     if gpu and device_failure(error):
         text = explain_failure(error, *gpu)
+    if isinstance(error, KeyboardInterrupt):
+        text = "Interrupted."
     if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("iunet"):
         text = (
             f"The package '{error.name}' is not installed in {sys.prefix}. `make setup` installs "
