@@ -48,8 +48,8 @@ def tuning_notes(bench: Benchmark, cells: list[Cell]) -> list[str]:
 
 def failure_notes(runs: pd.DataFrame) -> list[str]:
     """The studies of which more than a tenth failed, if there are any."""
-    trials = runs["trials_complete"] + runs["trials_failed"]
-    many = runs[runs["trials_failed"] > MANY_FAILED * trials].assign(trials=trials)
+    runs = runs.assign(trials=runs["trials_complete"] + runs["trials_failed"])
+    many = runs[runs["trials_failed"] > MANY_FAILED * runs["trials"]]
     studies = many.drop_duplicates(["dataset", "method", "study"])
     told = [
         f"{r.method} on {r.dataset} ({r.trials_failed:.0f} of {r.trials:.0f})"
