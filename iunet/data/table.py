@@ -239,9 +239,7 @@ def refuse_surrogates(what: str, values: Iterable[Any]) -> None:
     """Half a character of UTF-16, which no file can hold."""
     for value in values:
         if isinstance(value, str) and SURROGATE.search(value):
-            raise DataError(
-                f"{what} {str(value)!a} is no Unicode text. Replace its surrogates."
-            )
+            raise DataError(f"{what} {str(value)!a} is no Unicode text. Replace its surrogates.")
 
 
 def level_text(value: Any) -> str:

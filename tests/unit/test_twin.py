@@ -14,7 +14,7 @@ from iunet.method.pruning import magnitude_masks
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights, initialise
 from iunet.training.supernet import SupernetSettings, fit_supernet
 
-SPEC = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 3})
+SMALL = NetworkSpec("mlp_tab", 3, n_inputs=5, options={"width": 16, "depth": 3})
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +30,11 @@ def data() -> TrainingData:
 
 def trained(data: TrainingData, **changes) -> dict[str, np.ndarray]:
     """The encoder's weights after six epochs in float64 with a tiny ε."""
-    network = build_network(SPEC).double()
+    network = build_network(SMALL).double()
     for module in network.modules():
         if isinstance(module, nn.BatchNorm1d):
             module.eps = 1e-14
-    initial = initialise(SPEC, "torch_default", 0).double().state_dict()
+    initial = initialise(SMALL, "torch_default", 0).double().state_dict()
     settings = SupernetSettings(**SUPERNET | {"epochs": 6, "histograms": False} | changes)
     state = fit_supernet(network, initial, data, settings).state
     return {name: state[name].numpy() for name in encoder_weights(network)}
