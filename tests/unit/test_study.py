@@ -83,7 +83,7 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
         if parameters["x"] < 0.3:
             raise MemoryError
         if parameters["x"] < 0.5:
-            raise UserError("Every weight\nwas pruned.")
+            raise ValueError("Every weight\nwas pruned.")
         if parameters["x"] < 0.7:
             return Attempt(float("nan"), 0.0)
         return try_out(parameters)
@@ -92,7 +92,7 @@ def test_failures_are_recorded_and_the_study_goes_on(tmp_path):
     output = {"trials": str(tmp_path / "trials.csv"), "study": str(tmp_path / "study.json")}
     summarise_study(FACTS, tmp_path / "study.journal", "s", {}, {"trials": 30}, output)
     content = json.loads((tmp_path / "study.json").read_text())
-    reasons = {"MemoryError", "Every weight was pruned.", "The score is nan."}
+    reasons = {"MemoryError", "ValueError: Every weight was pruned.", "The score is nan."}
     assert set(content["failures"]) == reasons
     good = [trial for trial in trials if trial.state.name == "COMPLETE"]
     assert content["trials"] == 30 and content["counts"]["failed"] == 30 - len(good)
