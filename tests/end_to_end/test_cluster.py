@@ -16,6 +16,8 @@ import pytest
 from compare import different_results, results_but_times
 from conftest import Workdir
 
+from iunet.runs.costs import SMALL
+
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "profiles" / "slurm"
 HELPERS = ROOT / "tests" / "helpers" / "slurm"
@@ -33,9 +35,10 @@ CONFIG = {
     "tables": {"table7": {"methods": ["omp", "iunet", "xgb"]}},
 }
 OPTIONS = ("--configfile", "config/test.yaml", "table.yaml")
-# Ask soon whether jobs have ended; and a GPU for training, though it uses none here.
+# Ask soon whether jobs have ended; and a GPU for a group of jobs, though it uses none here, by a
+# text that is the same for all of them, as `cluster.gres` gives it to trainings on a GPU.
 SLURM = ("--profile", str(PROFILE), "--slurm-init-seconds-before-status-checks", "2")
-GPU = ("--set-resources", "supernet:gpu=1")
+GPU = ("--set-resources", *(f"{rule}:gres='gpu:1'" for rule in SMALL))
 
 # A training and a study that take several jobs.
 SUPERNET = "runs/wine/mlp_tab/kappa0.25-ilo/seed0/supernet.json"
