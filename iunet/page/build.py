@@ -26,6 +26,7 @@ from iunet.labels import METRIC_LABELS, SCORES, duration
 from iunet.page.decisions import beside_config, read_decisions
 from iunet.page.facts import Facts, collect_facts, notice
 from iunet.tables import catalog
+from iunet.tables.cells import NONE
 from iunet.tables.claims import CPU_SCALE
 from iunet.tables.document import VALUE
 from iunet.tables.render import view
@@ -170,19 +171,29 @@ def render_page(page: Page, template_dir: Path) -> str:
 # ---- tables
 
 
+SHOWN = ("verdict", "beyond", "effect", "datasets", "seeds", "remarks")  # else behind a click
+
+
 def claims_view(document: Document) -> dict[str, Any]:
     """The lines of the claims' table as texts, and how many have each verdict."""
     lines = []
     for claim in document["data"]["claims"]:
         cells = document["cells"][claim["key"]].items()
-        line = claim | {"texts": {key: cell["values"][VALUE]["text"] for key, cell in cells}}
-        line["scale"] = CPU_SCALE if CPU_SCALE in claim["remarks"] else ""
-        lines.append(line | {"class": VERDICTS[claim["verdict"]]})
+        texts = {key: cell["values"][VALUE]["text"] for key, cell in cells}
+        scale = CPU_SCALE if CPU_SCALE in claim["remarks"] else ""
+        remark, *others = [text for text in claim["remarks"] if text != scale] or [""]
+        more = [(c["label"], texts[c["key"]]) for c in document["columns"] if c["key"] not in SHOWN]
+        more.append(("Data sets, seeds", f"{claim['datasets']}, {claim['seeds']}"))
+        more += [("Remarks", "; ".join(others))] * bool(others)
+        classes = {
+            "class": VERDICTS[claim["verdict"]],
+            "beyond_class": claim["beyond"] and VERDICTS[claim["beyond"]],
+        }
+        line = claim | classes | {"texts": texts, "scale": scale, "remark": remark}
+        lines.append(line | {"more": [(label, text) for label, text in more if text != NONE]})
     counts = Counter(line["verdict"] for line in lines)
-    shown = (column for column in document["columns"] if column["key"] not in ("where", "measure"))
     return {
         "document": document,
-        "columns": sorted(shown, key=lambda column: column["key"] != "verdict"),  # it comes first
         "counts": [(verdict, name, counts[verdict]) for verdict, name in VERDICTS.items()],
         "lines": lines,
     }

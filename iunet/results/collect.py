@@ -95,10 +95,15 @@ def _record(run: AskedRun) -> Record:
 
 def _records_of_csv(asked: list[AskedRun], rows: list[Record]) -> list[Record]:
     known = {tuple(row[key] for key in KEY): row for row in rows}
+    # One evaluation of a supernet serves every method that shows it.
+    supernets = {_supernet_key(row): row for row in rows if row["stage"] == "supernet"}
     masks = {_mask_key(row): row for row in rows if row["layer_weight"]}
     found = []
     for run in asked:
         record, row = _record(run), known.get(run.key)
+        if row is None and run.stage == "supernet":
+            row = supernets.get(_supernet_key(vars(run)))
+            row = row and row | {"method": run.method}
         if run.missing not in (None, NOT_FINISHED):  # impossible
             row = None
         elif row is None:
@@ -110,6 +115,10 @@ def _records_of_csv(asked: list[AskedRun], rows: list[Record]) -> list[Record]:
                 record |= lists | {"mask_overlap": mask["overlap_with_initial_mask"]}
         found.append(record)
     return found
+
+
+def _supernet_key(row: Record) -> tuple:
+    return tuple(row[key] for key in ("dataset", "network", "seed", "supernet"))
 
 
 def _mask_key(row: Record) -> tuple:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 METHOD = ["dataset", "network", "method"]
 RUN = [*METHOD, "seed"]
-TRAINED = "_trained"  # ends the `method` of rows on trained networks
+# How the `method` of a row ends, by what of a network was measured: as it was drawn, trained, or
+# with the weights of other draws.
+ENDINGS = {"consistency": "", "trained_consistency": "_trained", "fresh_consistency": "_redrawn"}
 
 
 def of_methods(runs: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFrame:
@@ -124,8 +126,9 @@ def with_reason(runs: pd.DataFrame, column: str, reason: str = NOT_FINISHED) -> 
 def consistency(runs: pd.DataFrame) -> pd.DataFrame:
     """Every network under every transform, a row each, from IUNET, its supernet and the dense one.
 
-    `method` is `supernet` (θ†), `iunet` (mask ⊙ θ†), or of trained networks `supernet_trained`,
-    `dense_trained`, `iunet_trained`. What is missing has one row per network, without a transform.
+    `method` is `supernet` (θ†), `iunet` (mask ⊙ θ†), `iunet_redrawn` (mask ⊙ other draws of θ), or
+    of trained networks `supernet_trained`, `dense_trained`, `iunet_trained`. What is missing has
+    one row per network, without a transform.
     """
     supernets: dict[tuple, dict[str, Row]] = {}
     for row in runs[runs["stage"] == "supernet"].to_dict("records"):
@@ -142,13 +145,14 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
         for network in (supernet | missing | {"method": "supernet"}, result | missing):
             for section in ("consistency", "trained_consistency"):
                 rows += _under_transforms(network, section)
+        rows += _under_transforms(result | missing, "fresh_consistency")
     return frame_of(rows, [*RUN, "transform", *MEASURED, "disconnected", "failed", "missing"])
 
 
 def _under_transforms(row: Row, section: str) -> list[Row]:
     """A network under every transform; an untrained supernet has its values also if it failed."""
     trained = section == "trained_consistency"
-    head = {key: row[key] for key in RUN} | {"method": row["method"] + TRAINED * trained}
+    head = {key: row[key] for key in RUN} | {"method": row["method"] + ENDINGS[section]}
     failed = row["failed"] if trained or row["stage"] != "supernet" else None
     if row["missing"] or failed:
         return [head | ({"missing": row["missing"]} if row["missing"] else {"failed": failed})]
@@ -158,7 +162,7 @@ def _under_transforms(row: Row, section: str) -> list[Row]:
         if values["same"] == values["same"]:  # not NaN
             facts = {"transform": transform, "disconnected": row["disconnected"]}
             found.append(head | facts | values)
-    if not found:
+    if not found and section != "fresh_consistency":  # which older reports lack
         run = ", ".join(str(head[key]) for key in RUN)
         raise UserError(f"The evaluation of the {row['stage']} has no {section} ({run}). {REDO}")
     return found

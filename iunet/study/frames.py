@@ -1,4 +1,4 @@
-"""runs.csv as frames of scores and of answers to questions, and frames as Markdown."""
+"""runs.csv as frames of scores and of comparisons, and frames as Markdown."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 import pandas as pd
 
 from iunet.runs.names import base_network
-from iunet.tables.differences import compared
-from iunet.tables.verdicts import OPEN, answer, effect
+from iunet.tables.differences import Compared, compared, finding
+from iunet.tables.verdicts import POINT
 
 NAMES = {"tabular": "tables", "vision": "images"}
 NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # the main ones
-FIXED_RATIO = 8  # at which images are compared; tables have it anyway
+CHOOSE = ("omp", "beta_lasso", "iunet")  # methods that stand at their own ratio on images
 
-# Is `ours` better than `theirs`, on the main network of each kind of data? Some on the front page.
-QUESTIONS = pd.read_csv(
-    Path(__file__).with_name("questions.csv"), true_values=["yes"], false_values=["no"]
+# `ours` is better than `theirs`, on the main network of each kind of data; some on the front page.
+COMPARISONS = pd.read_csv(
+    Path(__file__).with_name("comparisons.csv"), true_values=["yes"], false_values=["no"]
 )
 # IUNET with one setting changed: its value by method. Three of them are methods of their own.
 SWEEPS = pd.read_csv(Path(__file__).with_name("sweeps.csv"), dtype=str)
@@ -24,19 +24,25 @@ SWEPT = {*SWEEPS["method"]} - {"iunet", "iunet_no_pis", "iunet_no_ilo"}
 
 
 def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The runs on the main network of a kind of data: whole, chosen (tables), or at one ratio.
+    """The runs on the main network of a kind of data: whole, or at one ratio for each method.
 
-    And those that failed: their seeds are finished. Other supernets than that of IUNET without
-    pruning stand in runs.csv beside what is cut from them, and are left out.
+    The ratio is a method's own choice on validation in the paper's table of pruning methods, and
+    IUNET's for its ablations and controls. Failed runs stay: their seeds are finished. Other
+    supernets than that of IUNET without pruning stand in runs.csv beside what is cut from them, and
+    are left out.
     """
     network = runs["network"].map(base_network) == NETWORKS[kind]
     whole = (runs["stage"] == "dense") | (runs["method"] == "iunet_no_prune")
     if kind == "tabular":
         network |= runs["stage"] == "tuned"
         whole |= runs["stage"] == "tuned"
-        counts = runs["chosen"].fillna(False) | runs["failed"].notna()
-    else:
-        counts = runs["ratio"].isin([1, FIXED_RATIO])
+    chosen = runs["chosen"].fillna(False)
+    if kind == "vision":
+        iunets = runs[chosen & (runs["method"] == "iunet") & network]
+        ratio = runs["dataset"].map(iunets.drop_duplicates("dataset").set_index("dataset")["ratio"])
+        own = runs["method"].isin(CHOOSE)
+        chosen = chosen.where(own, runs["ratio"] == ratio)
+    counts = chosen | runs["failed"].notna()
     return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
 
 
@@ -58,36 +64,30 @@ def differences(runs: pd.DataFrame, kind: str, ours: str, theirs: str) -> pd.Ser
     return compared(main_runs(runs, kind), ours, theirs, "test_primary").differences
 
 
-def answers(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row for every question on every kind of data that was run.
+def comparisons(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for every comparison on every kind of data that was run.
 
     `cut_off` names the data sets on which some network of either side has a layer without any
     weight, `other_processors` those on which the sides of a seed ran on different processors (the
-    oldest reports do not name theirs), `depends_on` those without which the answer were another.
+    oldest reports do not name theirs).
     """
     mains = {kind: main_runs(runs, kind) for kind in NETWORKS}
     found = []
-    for question in QUESTIONS.to_dict("records"):
-        for kind in question["kinds"].split():
-            methods = [question["ours"], question["theirs"]]
-            each = differences(runs, kind, *methods)
-            if (whole := effect(each)) is None:
+    for row in COMPARISONS.to_dict("records"):
+        for kind in row["kinds"].split():
+            methods = [row["ours"], row["theirs"]]
+            each = finding(Compared(differences(runs, kind, *methods)), POINT)
+            if each.effect is None:
                 continue
             sides = mains[kind][mains[kind]["method"].isin(methods)].set_index(["dataset", "seed"])
             processors = sides.groupby(level=["dataset", "seed"])["processor"].nunique()
             facts = {
                 "cut_off": {*sides.query("disconnected").index.get_level_values("dataset")},
                 "other_processors": {name for name, _ in processors.index[processors > 1]},
-                "depends_on": set(),
             }
-            said = answer(whole)
-            if said != OPEN and len(whole.datasets) > 1:
-                others = {name: each.drop(name, level="dataset") for name in whole.datasets}
-                facts["depends_on"] = {
-                    n for n, rest in others.items() if answer(effect(rest)) != said
-                }
-            named = {key: [n for n in whole.datasets if n in names] for key, names in facts.items()}
-            found.append(question | {"kind": kind, "effect": whole, "answer": said} | named)
+            sets = each.effect.datasets
+            named = {key: [n for n in sets if n in names] for key, names in facts.items()}
+            found.append(row | {"kind": kind, "finding": each} | named)
     return pd.DataFrame(found)
 
 

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, house_style, new_figure
 from iunet.labels import method_label, method_order
-from iunet.study.frames import FIXED_RATIO, SWEPT, by_dataset, differences, main_runs
+from iunet.study.frames import SWEPT, by_dataset, differences, main_runs
 from iunet.tables.cells import select
 from iunet.tables.verdicts import POINT, Effect, effect
 
 LABELS = {
     "tabular": "tables: test balanced accuracy",
-    "vision": f"images, r = {FIXED_RATIO}: test accuracy",
+    "vision": "images: test accuracy",
 }
 
 
@@ -53,11 +53,13 @@ def _panel(axis: Axes, found: list[dict[str, Any]], kind: str) -> None:
     for place, entry in enumerate(found):
         effect, each = entry["effect"], entry["each"]
         axis.plot(each, [place] * len(each), "o", ms=2.5, color=FAINT, alpha=0.6, mew=0)
-        if effect.low is not None:
-            axis.plot([effect.low, effect.high], [place, place], "-", color=INK, lw=1.2)
-            beyond = [(left, "<")] * (effect.low < left) + [(right, ">")] * (effect.high > right)
-            for end, mark in beyond:
-                axis.plot(end, place, mark, ms=4, color=INK, clip_on=False)
+        for interval, width in ((effect.on_sets, 2.4), (effect.beyond, 0.8)):
+            if interval:
+                low, high = interval
+                axis.plot([low, high], [place, place], "-", color=INK, lw=width)
+                out = [(left, "<")] * (low < left) + [(right, ">")] * (high > right)
+                for end, mark in out:
+                    axis.plot(end, place, mark, ms=4, color=INK, clip_on=False)
         axis.plot(effect.mean, place, "D", ms=4, color="#0072B2")
     sets = max(len(entry["each"]) for entry in found)
     axis.set_yticks(range(len(found)), [_label(entry, sets) for entry in found])
@@ -78,6 +80,7 @@ def _label(entry: dict[str, Any], sets: int) -> str:
 def _limits(effects: list[Effect]) -> tuple[float, float]:
     """Single data sets and wide intervals may lie far out: the means decide what is shown."""
     means = [effect.mean for effect in effects]
-    ends = [end for effect in effects for end in (effect.low, effect.high) if end is not None]
+    intervals = [i for effect in effects for i in (effect.on_sets, effect.beyond) if i]
+    ends = [end for interval in intervals for end in interval]
     low, high = min([*ends, *means, -2]), max([*ends, *means, 2])
     return max(low, min(means) - 8) - 0.5, min(high, max(means) + 8) + 0.5

@@ -14,47 +14,68 @@ from iunet.labels import dataset_label, method_label
 from iunet.results.collect import read_runs_csv
 from iunet.runs.names import base_network
 from iunet.study.frames import (
-    FIXED_RATIO,
     NAMES,
     NETWORKS,
     SWEEPS,
     SWEPT,
-    answers,
     by_dataset,
+    comparisons,
     differences,
     markdown,
     scores,
 )
 from iunet.study.table7 import table7_tables
-from iunet.tables.verdicts import NOT_RUN, Effect, answer, effect
+from iunet.tables.differences import Compared, Finding, finding
+from iunet.tables.verdicts import (
+    NOT_RUN,
+    POINT,
+    SURE,
+    UNDECIDED,
+    UNKNOWN,
+    WITHIN,
+    Interval,
+    effect,
+)
 
 NOT_ASKED = "–"
+TRANSFORMS_OF = {"tabular": ["feat"], "vision": ["resize", "horiz", "color", "graysc"]}
+UNTRAINED = {
+    "iunet_no_prune": "θ†, not pruned",
+    "iunet": "IUNET's mask ⊙ θ†",
+    "iunet_other_seed": "the mask of another seed ⊙ θ†",
+    "iunet_shuffled": "the mask, shuffled ⊙ θ†",
+    "iunet_random": "a random mask ⊙ θ†",
+    "omp": "OMP's mask ⊙ θ†",
+    "iunet_no_ilo": "IUNET's without ILO",
+    "iunet_no_pis": "IUNET's without PIS",
+    "ilo_lr16": "16 times the learning rate at κ = 1, with ILO",
+}
+RATIO = 8  # of tables, and of IUNET's choice on CIFAR10
 LAZY = ["omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16"]
 
 
 def filled_tables(folder: Path) -> dict[str, str]:
     """Every table of the documents as Markdown, by the name in its marker."""
     runs = read_runs_csv(folder / "runs.csv")
-    found = answers(runs)
+    found = comparisons(runs)
     return {
         "progress": progress_table(runs),
-        "front": questions_table(found[found["front"]], notes=False),
-        "questions": questions_table(found, notes=True),
+        "front": comparisons_table(found[found["front"]], notes=False),
+        "comparisons": comparisons_table(found, notes=True),
         "IUNET − OMP": differences_table(runs),
         "claims": claims_table(read_json(folder / "tables" / "claims.json")),
         "overlaps": overlaps_table(runs),
+        "invariance": invariance_table(runs),
         "β-LASSO": beta_lasso_table(runs),
         **table7_tables(runs),
         "sweeps": sweeps_tables(runs),
     }
 
 
-def interval(found: Effect, digits: int = 2) -> str:
+def shown(mean: float, interval: Interval | None, digits: int = 2) -> str:
     """+1.23 [+0.45, +2.01]"""
-    text = f"{found.mean:+.{digits}f}"
-    if found.low is None:
-        return text
-    return f"{text} [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
+    ends = interval and f" [{interval[0]:+.{digits}f}, {interval[1]:+.{digits}f}]"
+    return f"{mean:+.{digits}f}{ends or ''}"
 
 
 def data_label(datasets: list[str], kind: str) -> str:
@@ -79,33 +100,42 @@ def progress_table(runs: pd.DataFrame) -> str:
     return markdown(["data set", "models", f"methods with {n_seeds} seeds", "in part"], lines)
 
 
-def questions_table(found: pd.DataFrame, notes: bool) -> str:
-    """A line for each question that has an answer, a column for each kind of data."""
+def comparisons_table(found: pd.DataFrame, notes: bool) -> str:
+    """A line for each comparison that ran, a column for each kind of data."""
     most = {
-        kind: max((e.datasets for e in part["effect"]), key=len)
+        kind: max((f.effect.datasets for f in part["finding"]), key=len)
         for kind, part in found.groupby("kind", sort=False)
     }
     lines = []
-    for text, part in found.groupby("question", sort=False):
+    for text, part in found.groupby("statement", sort=False):
         kinds = part["kinds"].iloc[0]
         cells = {kind: NOT_RUN if kind in kinds else NOT_ASKED for kind in most}
         for row in part.to_dict("records"):
-            cells[row["kind"]] = _answer(row, len(most[row["kind"]]), notes)
+            cells[row["kind"]] = _verdicts(row, len(most[row["kind"]]), notes)
         lines.append([text, *cells.values()])
-    return markdown(["question", *(data_label(sets, k) for k, sets in most.items())], lines)
+    return markdown(["", *(data_label(sets, k) for k, sets in most.items())], lines)
 
 
-def _answer(row: dict, most: int, notes: bool) -> str:
-    found, hangs = row["effect"], row["depends_on"]
-    text = f"**{'narrowly ' * bool(hangs and not notes)}{row['answer']}**, {interval(found)}"
-    text += f", {len(found.datasets)} of them" * (len(found.datasets) < most)
+def _verdicts(row: dict, most: int, notes: bool) -> str:
+    found: Finding = row["finding"]
+    effect, judgement = found.effect, found.judgement
+    text = f"**{judgement.on_sets}** {shown(effect.mean, effect.on_sets)}"
+    if effect.beyond:
+        word = judgement.beyond
+        if word == UNDECIDED:
+            word += f" ({WITHIN if found.standing.within >= SURE else UNKNOWN})"
+        text += f"; beyond them {word} [{effect.beyond[0]:+.2f}, {effect.beyond[1]:+.2f}]"
+    text += f"; {len(effect.datasets)} of them" * (len(effect.datasets) < most)
     if not notes:
         return text
+    if found.standing:
+        text += f"; ahead on {found.standing.ahead}, median {found.standing.median:+.2f}"
     # Networks that lost a whole layer count with their scores, so a reader has to know of them.
     text += f"; cut off: {', '.join(row['cut_off'])}" if row["cut_off"] else ""
     apart = len(row["other_processors"])
     text += f"; {apart} of them on two CPUs" if apart else ""
-    return text + (f"; not without {' or '.join(hangs)}" if hangs else "")
+    names = judgement.decided_by
+    return text + (f"; another verdict without {' or '.join(names)}" if names else "")
 
 
 def differences_table(runs: pd.DataFrame) -> str:
@@ -113,20 +143,28 @@ def differences_table(runs: pd.DataFrame) -> str:
     found = differences(runs, "tabular", "iunet", "omp")
     each = by_dataset(found).sort_values(ascending=False, kind="stable")
     largest = each.abs().idxmax()
-    whole, others = effect(found), effect(found.drop(largest, level="dataset"))
     lines = [[dataset, f"{difference:+.2f}"] for dataset, difference in each.items()]
     lines += [
         ["median", f"{each.median():+.2f}"],
         ["IUNET ahead", f"{(each > 0).sum()} of {len(each)}"],
-        ["mean", f"{interval(whole)}, *{answer(whole)}*"],
-        [f"mean without {largest}", f"{interval(others)}, *{answer(others)}*"],
     ]
+    parts = {"mean": found, f"mean without {largest}": found.drop(largest, level="dataset")}
+    for title, part in parts.items():
+        whole = finding(Compared(part), POINT)
+        intervals = {"these sets": whole.effect.on_sets, "beyond": whole.effect.beyond}
+        verdicts = (whole.judgement.on_sets, whole.judgement.beyond)
+        for (name, interval), verdict in zip(intervals.items(), verdicts, strict=True):
+            if interval:
+                lines.append(
+                    [f"{title}, {name}", f"{shown(whole.effect.mean, interval)}, {verdict}"]
+                )
     return markdown(["table", "IUNET − OMP, points"], lines)
 
 
 def claims_table(document: dict) -> str:
     """The claims with their effects and verdicts, in the words of the table of claims."""
-    columns = ("effect", "interval", "datasets", "verdict", "remarks")
+    columns = ("effect", "interval", "verdict", "beyond_interval", "beyond", "sets", "chances")
+    columns += ("paper", "remarks")
     labels = {column["key"]: column["label"].lower() for column in document["columns"]}
     lines = []
     for row in document["rows"]:
@@ -150,9 +188,25 @@ def overlaps_table(runs: pd.DataFrame) -> str:
         means = by_dataset(both.dropna(axis=1))
         columns[data_label(means.index, kind)] = means.mean()
     table = pd.DataFrame(columns).reindex(LAZY).rename(method_label)
-    table.loc["by chance"] = 1 / FIXED_RATIO
+    table.loc["by chance"] = 1 / RATIO
     table = table.map("{:.2f}".format, na_action="ignore")
     return markdown(["method", *columns], table.fillna("–").reset_index())
+
+
+def invariance_table(runs: pd.DataFrame) -> str:
+    """Cohen's κ of the labels for x and g(x) of untrained networks, mean over the transforms.
+
+    The unpruned network is θ† itself. Only data sets that have both it and IUNET.
+    """
+    columns = {}
+    for kind, transforms in TRANSFORMS_OF.items():
+        measured = [scores(runs, kind, f"consistency_{name}_kappa") for name in transforms]
+        wide = (sum(measured) / len(measured)).reindex(columns=UNTRAINED)
+        means = by_dataset(wide.dropna(subset=["iunet", "iunet_no_prune"]))
+        columns[data_label(means.index, kind)] = means.mean()
+    table = pd.DataFrame(columns).reindex(UNTRAINED).rename(UNTRAINED)
+    table = table.map("{:.3f}".format, na_action="ignore")
+    return markdown(["untrained", *columns], table.fillna("–").reset_index())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:
@@ -189,4 +243,5 @@ def _swept(wide: pd.DataFrame, method: str) -> str:
         return NOT_RUN
     few = ", one seed" * (len(values) == 1)
     found = effect((values - wide["iunet"]).dropna()) if method != "iunet" else None
-    return f"{values.mean():.1f}" + (f" ({interval(found, 1)}{few})" if found else "")
+    text = found and shown(found.mean, found.on_sets, 1)
+    return f"{values.mean():.1f}" + (f" ({text}{few})" if found else "")

@@ -1,4 +1,4 @@
-"""Verdicts on comparisons: mean difference, interval, and one rule for claims and questions alike.
+"""Verdicts on comparisons: mean difference, interval, and one rule for claims and comparisons alike.
 
 Pure functions of paired differences: a series by data set and seed, positive in favour of "ours".
 An effect counts from the smallest of interest on, which is fixed before any run.
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 DRAWS = 100_000  # an end of an interval then varies by about a hundredth of a point
 LEVEL = 0.95
-FEW = 5  # data sets: with fewer, a claim is about those sets
+FEW = 5  # data sets: with fewer, nothing is said beyond these sets
 POINT = 1.0  # the smallest effect of interest in accuracy or balanced accuracy
+SURE = 0.9  # the probability from which an undecided effect is probably within the smallest
 
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-UNDECIDED, NOT_RUN = "undecided", "not run"
-# The same verdicts as answers to a question that asks whether one is better.
-YES, NO, WORSE, OPEN = "yes", "no", "no, worse", "open"
-ANSWERS = {REPRODUCED: YES, NOT_REPRODUCED: NO, UNDECIDED: OPEN, NOT_RUN: NOT_RUN}
+REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
+# Undecided: probably smaller than what matters, or not known.
+UNDECIDED, WITHIN, UNKNOWN = "undecided", "probably within it", "unknown"
+
+Interval = tuple[float, float]
 
 
 # ---- effects
@@ -30,48 +31,104 @@ ANSWERS = {REPRODUCED: YES, NOT_REPRODUCED: NO, UNDECIDED: OPEN, NOT_RUN: NOT_RU
 
 @dataclass(frozen=True)
 class Effect:
-    """A mean difference; without an interval if there is nothing to resample."""
+    """A mean difference over data sets, with an interval on these sets and one beyond them.
 
-    mean: float
-    low: float | None
-    high: float | None
-    datasets: list[str]
+    `on_sets` takes the data sets as fixed: it says how well the seeds know the mean of these sets.
+    `beyond` takes them as a sample of others, from FEW sets on. Both are None where there is
+    nothing to resample.
+    """
+
+    means: dict[str, float]  # by data set
     seeds: int  # the most that a data set has
+    on_sets: Interval | None = None
+    beyond: Interval | None = None
+    single: tuple[str, ...] = ()  # data sets with one seed, which do not count
+
+    @property
+    def mean(self) -> float:
+        return sum(self.means.values()) / len(self.means)
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(self.means)
 
 
-def effect(differences: pd.Series, seed: int = 0, draws: int = DRAWS) -> Effect | None:
-    """The mean over data sets, with its 95 % interval; None without a difference.
+def effect(
+    differences: pd.Series,
+    seed: int = 0,
+    draws: int = DRAWS,
+    beyond: bool = True,
+    without_seeds: bool = False,
+) -> Effect | None:
+    """The mean over data sets with its 95 % intervals; None without a difference.
 
-    A hierarchical bootstrap: data sets are drawn again, and seeds within each. Of one data set only
-    the seeds are drawn. They are drawn in the order of their names, so that a comparison has one
-    interval wherever it stands. A percentile bootstrap of few units is too narrow (of three it
-    covers about 75 %), so the distances from the mean are widened as Student's t is from a normal
-    one.
+    A data set with one seed counts only if no other has more: it stands for itself and decides
+    nothing. `without_seeds` is for numbers that have none, such as some of the paper's.
     """
     import numpy as np
 
     if differences.empty:
         return None
     shown = list(differences.index.unique("dataset"))
-    in_order = differences.sort_index().groupby(level="dataset")
-    sets = [values.to_numpy() for _, values in in_order]
-    mean = float(np.mean([values.mean() for values in sets]))
-    seeds = max(map(len, sets))
-    units = len(sets) if len(sets) > 1 else seeds
-    if units < 2:
-        return Effect(mean, None, None, shown, seeds)
+    # In the order of names, so that a comparison has one interval wherever it stands.
+    sets = {name: part.to_numpy() for name, part in differences.sort_index().groupby("dataset")}
+    seeds = max(map(len, sets.values()))
+    counted = sets if seeds == 1 else {name: v for name, v in sets.items() if len(v) > 1}
+    values = list(counted.values())
     rng = np.random.default_rng(seed)
-    drawn = np.stack([_draw(values, draws, rng) for values in sets])  # [data sets, draws]
-    if len(sets) > 1:
-        # A data set that is drawn twice gets its seeds drawn twice, too.
-        chosen = rng.integers(len(sets), size=(len(sets), draws))
-        other = rng.integers(draws, size=(len(sets), draws))
-        drawn = drawn[chosen, other]
-    low, high = np.quantile(drawn.mean(axis=0), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    wider = widening(units)
-    return Effect(
-        mean, mean - wider * (mean - float(low)), mean + wider * (float(high) - mean), shown, seeds
+    found = {
+        "means": {name: float(counted[name].mean()) for name in shown if name in counted},
+        "seeds": seeds,
+        "single": tuple(name for name in shown if seeds > 1 and name not in counted),
+    }
+    if seeds > 1:
+        found["on_sets"] = _on_these_sets(values, rng, draws)
+    if beyond and len(values) >= FEW and (seeds > 1 or without_seeds):
+        found["beyond"] = _beyond_these_sets(values, rng, draws)
+    return Effect(**found)
+
+
+def _on_these_sets(sets: list[np.ndarray], rng: np.random.Generator, draws: int) -> Interval:
+    """Seeds are drawn again within each data set, and the data sets stay.
+
+    A bootstrap of n seeds has a variance that is divided by n and not by n − 1, and quantiles of a
+    normal distribution where Student's t is due; its degrees of freedom are Welch's, so that a set
+    with widely spread seeds is not taken for more than it is.
+    """
+    import numpy as np
+    from scipy.special import ndtri, stdtrit
+
+    mean = float(np.mean([values.mean() for values in sets]))
+    variances = np.array([values.var(ddof=1) / len(values) for values in sets])
+    if not variances.any():
+        return mean, mean
+    freedom = variances.sum() ** 2 / sum(
+        variance**2 / (len(values) - 1) for variance, values in zip(variances, sets, strict=True)
     )
+    deviations = [(v - v.mean()) * (len(v) / (len(v) - 1)) ** 0.5 for v in sets]
+    drawn = np.mean([_draw(values, draws, rng) for values in deviations], axis=0)
+    quantile = (1 + LEVEL) / 2
+    wider = float(stdtrit(freedom, quantile) / ndtri(quantile))
+    low, high = np.quantile(drawn, [1 - quantile, quantile])
+    return mean + wider * float(low), mean + wider * float(high)
+
+
+def _beyond_these_sets(sets: list[np.ndarray], rng: np.random.Generator, draws: int) -> Interval:
+    """Data sets are drawn again, and seeds within each: a hierarchical bootstrap.
+
+    Of few data sets it is too narrow, so the distances from the mean are widened as Student's t is
+    from a normal distribution.
+    """
+    import numpy as np
+
+    mean = float(np.mean([values.mean() for values in sets]))
+    drawn = np.stack([_draw(values, draws, rng) for values in sets])  # [data sets, draws]
+    # A data set that is drawn twice gets its seeds drawn twice, too.
+    chosen = rng.integers(len(sets), size=(len(sets), draws))
+    other = rng.integers(draws, size=(len(sets), draws))
+    low, high = np.quantile(drawn[chosen, other].mean(axis=0), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    wider = widening(len(sets))
+    return mean - wider * (mean - float(low)), mean + wider * (float(high) - mean)
 
 
 def _draw(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -80,11 +137,7 @@ def _draw(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarra
 
 
 def widening(units: int) -> float:
-    """How much wider than the bootstrap's an interval of so few units has to be.
-
-    The bootstrap's variance is that of n units divided by n, not by n − 1, and its quantiles are
-    those of a normal distribution, where Student's t is due.
-    """
+    """How much wider than the bootstrap's an interval of so few units has to be."""
     from scipy.special import ndtri, stdtrit
 
     quantile = (1 + LEVEL) / 2
@@ -95,23 +148,98 @@ def widening(units: int) -> float:
 # ---- the rule
 
 
-def verdict(found: Effect | None, smallest: float = POINT, level: bool = False) -> str:
+def verdict(
+    mean: float, interval: Interval | None, smallest: float = POINT, level: bool = False
+) -> str:
     """Of a claim that one is larger, or that two are `level` (within ± the smallest effect)."""
-    if found is None:
-        return NOT_RUN
-    if found.low is None:
+    if interval is None:
         return UNDECIDED
+    low, high = interval
     if level:
-        holds = -smallest <= found.low and found.high <= smallest
-        fails = found.low > smallest or found.high < -smallest
+        holds, fails = -smallest <= low and high <= smallest, low > smallest or high < -smallest
     else:
-        holds = found.low > 0 and found.mean >= smallest
-        fails = found.high < smallest
+        holds, fails = low > 0 and mean >= smallest, high < smallest
     return REPRODUCED if holds else NOT_REPRODUCED if fails else UNDECIDED
 
 
-def answer(found: Effect | None, smallest: float = POINT) -> str:
-    """yes, no (any gain is below the smallest effect), worse (wholly below 0), or open."""
-    if found is not None and found.high is not None and found.high < 0:
-        return WORSE
-    return ANSWERS[verdict(found, smallest)]
+@dataclass(frozen=True)
+class Judgement:
+    """The verdicts on an effect, and the data sets without which the first would be another."""
+
+    on_sets: str
+    beyond: str | None = None  # None with fewer than FEW sets
+    decided_by: tuple[str, ...] = ()
+
+
+def judge(
+    differences: pd.Series, found: Effect | None, smallest: float = POINT, level: bool = False
+) -> Judgement:
+    """Both verdicts on paired differences, of which `found` is the effect."""
+    if found is None:
+        return Judgement(NOT_RUN)
+    first = verdict(found.mean, found.on_sets, smallest, level)
+    second = verdict(found.mean, found.beyond, smallest, level) if found.beyond else None
+    names = []
+    for name in found.datasets if len(found.datasets) > 1 else ():
+        others = differences.drop([name, *found.single], level="dataset")
+        rest = effect(others, draws=DRAWS // 10, beyond=False)
+        if verdict(rest.mean, rest.on_sets, smallest, level) != first:
+            names.append(name)
+    return Judgement(first, second, tuple(names))
+
+
+# ---- beside the verdicts, from FEW data sets on
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the data sets are spread about an effect."""
+
+    median: float
+    ahead: int  # data sets on which ours is better
+    p: float  # Wilcoxon's signed-rank test, two-sided
+    better: float  # probabilities: better by the smallest effect, within it, worse by it
+    within: float
+    worse: float
+
+
+def standing(found: Effect, smallest: float = POINT) -> Standing | None:
+    """None with fewer than FEW data sets."""
+    import numpy as np
+    from scipy.stats import wilcoxon
+
+    values = np.array(list(found.means.values()))
+    if len(values) < FEW:
+        return None
+    p = float(wilcoxon(values).pvalue) if values.any() else 1.0
+    probabilities = signed_rank_probabilities(values, smallest)
+    return Standing(float(np.median(values)), int((values > 0).sum()), p, *probabilities)
+
+
+def signed_rank_probabilities(
+    values: np.ndarray, smallest: float, draws: int = 20_000, seed: int = 0
+) -> tuple[float, float, float]:
+    """The Bayesian signed-rank test: P(better by the smallest effect, within it, worse by it).
+
+    Benavoli et al. 2017: the means of all pairs of values are weighed by a Dirichlet distribution;
+    its prior is one more value at 0, of weight 0.5.
+    """
+    import numpy as np
+
+    z = np.append(0.0, values)
+    pairs = (z[:, None] + z) / 2
+    sides = np.stack([pairs > smallest, np.abs(pairs) <= smallest, pairs < -smallest])
+    weights = np.random.default_rng(seed).dirichlet([0.5, *[1.0] * len(values)], draws)
+    shares = np.einsum("di,sij,dj->ds", weights, sides.astype(float), weights, optimize=True)
+    return tuple(float(share) for share in (shares == shares.max(axis=1, keepdims=True)).mean(0))
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Adjusted for their number: the smallest times n, the next times n − 1, never decreasing."""
+    import numpy as np
+
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(np.array(p_values)[order] * factors))
+    return list(map(float, adjusted))

@@ -35,7 +35,7 @@ from iunet.tables.render.view import (
     number_text,
     table_view,
 )
-from iunet.tables.verdicts import NOT_RUN, REPRODUCED, Effect
+from iunet.tables.verdicts import REPRODUCED, Effect, Judgement
 
 TEMPLATE = ROOT / "reports" / "page"
 
@@ -96,8 +96,8 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
 
 
 def test_claims_come_first_with_their_verdicts():
-    found = {claim.key: Finding(None, NOT_RUN, ["<none>"]) for claim in CLAIMS}
-    found["scl"] = Finding(Effect(5.0, 1.0, 9.0, ["cifar10"], 3), REPRODUCED)
+    found = {claim.key: Finding(remarks=["<none>"]) for claim in CLAIMS}
+    found["scl"] = Finding(Effect({"cifar10": 5.0}, 3, (1.0, 9.0)), Judgement(REPRODUCED))
     facts = {"kinds": {"cifar10": "vision"}, "scaled_down": {"vision": ["alpha 1 for 8"]}}
     facts |= {"stand_ins": [], "subsets": {}}
     html = rendered(minimal(claims=ledger(found, facts).to_json()))

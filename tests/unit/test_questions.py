@@ -1,12 +1,12 @@
-"""Questions about methods, answered from runs made up here."""
+"""Comparisons of methods, judged on runs made up here."""
 
 from __future__ import annotations
 
 import pytest
 from study_rows import frame, row, study
 
-from iunet.study.frames import answers, differences, main_runs
-from iunet.tables.verdicts import effect
+from iunet.study.frames import comparisons, differences, main_runs
+from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, effect
 
 
 def compare(runs, kind, ours, theirs):
@@ -20,19 +20,24 @@ def sample(runs, kind, method):
     return {(row["dataset"], row["seed"]): row[column] for row in part.to_dict("records")}
 
 
-@pytest.mark.parametrize(("gain", "answer"), [(3.0, "yes"), (0.5, "no"), (-2.0, "no, worse")])
-def test_the_answer_follows_the_smallest_effect(gain, answer):
-    first = answers(frame(study(gain))).iloc[0]
-    assert first["question"] == "Does IUNET beat OMP?" and first["kind"] == "tabular"
-    assert first["effect"].mean == pytest.approx(gain) and first["answer"] == answer
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(3.0, REPRODUCED), (0.5, NOT_REPRODUCED), (-2.0, NOT_REPRODUCED)]
+)
+def test_the_verdict_follows_the_smallest_effect(gain, verdict):
+    first = comparisons(frame(study(gain))).iloc[0]
+    assert first["statement"] == "IUNET beats OMP" and first["kind"] == "tabular"
+    found = first["finding"]
+    assert found.effect.mean == pytest.approx(gain)
+    assert (found.judgement.on_sets, found.judgement.beyond) == (verdict, verdict)
 
 
-def test_wide_spreads_leave_it_open():
-    rows = study(1.0)
+def test_wide_spreads_leave_it_undecided_beyond_these_sets():
+    rows = study(1.1)
     for entry in rows:
         if entry["method"] == "iunet":
             entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
-    assert answers(frame(rows)).iloc[0]["answer"] == "open"
+    found = comparisons(frame(rows)).iloc[0]["finding"].judgement
+    assert (found.on_sets, found.beyond) == (REPRODUCED, UNDECIDED)
 
 
 def test_only_whole_data_sets_and_chosen_networks_count():
@@ -47,15 +52,6 @@ def test_only_whole_data_sets_and_chosen_networks_count():
     assert len(found.datasets) == 6 and found.seeds == 2 and found.mean == pytest.approx(2.0)
 
 
-def test_an_answer_names_the_data_sets_that_it_hangs_on():
-    rows = study(0.9)
-    for entry in rows:
-        if (entry["method"], entry["dataset"]) == ("iunet", "c"):
-            entry["test_balanced_accuracy"] += 1.2
-    (answer,) = answers(frame(rows)).to_dict("records")
-    assert answer["answer"] == "yes" and answer["depends_on"] == ["c"]
-
-
 def test_a_failed_seed_takes_no_data_set_away():
     rows = [
         r | {"failed": "diverged", "chosen": False, "test_balanced_accuracy": None}
@@ -67,11 +63,17 @@ def test_a_failed_seed_takes_no_data_set_away():
     assert len(found.datasets) == 6 and found.mean == pytest.approx(2.0)
 
 
-def test_images_are_compared_at_one_ratio():
-    vision = {"network": "mlp_vis", "chosen": False}
-    rows = [row("cifar10", "iunet", 0, 50.0, ratio=8, **vision)]
-    rows.append(row("cifar10", "iunet", 0, 10.0, ratio=2, **(vision | {"chosen": True})))
-    assert sample(frame(rows), "vision", "iunet") == {("cifar10", 0): 50.0}
+def test_images_stand_at_their_own_choice_and_controls_at_that_of_iunet():
+    vision = {"network": "mlp_vis"}
+    scores = {("iunet", 8): 50.0, ("iunet", 2): 10.0, ("omp", 8): 40.0, ("omp", 2): 45.0}
+    scores |= {("iunet_shuffled", 8): 30.0, ("iunet_no_pis", 8): 33.0, ("iunet_no_pis", 2): 35.0}
+    chosen = {("iunet", 8), ("omp", 2), ("iunet_no_pis", 2)}
+    rows = [
+        row("cifar10", method, 0, score, ratio=ratio, chosen=(method, ratio) in chosen, **vision)
+        for (method, ratio), score in scores.items()
+    ]
+    for method, score in {"iunet": 50, "omp": 45, "iunet_shuffled": 30, "iunet_no_pis": 33}.items():
+        assert sample(frame(rows), "vision", method) == {("cifar10", 0): score}
     assert sample(frame(rows), "tabular", "iunet") == {}
 
 
@@ -82,13 +84,13 @@ def test_supernets_shown_beside_their_cuts_are_not_their_methods():
     assert sample(frame(rows), "tabular", "iunet_no_prune") == {("a", 0): 50.0}
 
 
-def test_an_answer_says_where_its_two_sides_ran_on_different_processors():
+def test_a_comparison_says_where_its_two_sides_ran_on_different_processors():
     rows = [r | {"processor": "one"} for r in study(3.0)]
     for changed in rows:
         if changed["dataset"] in "abc" and changed["method"] == "iunet":
             changed["processor"] = None if changed["dataset"] == "c" else "another"
-    assert answers(frame(rows)).iloc[0]["other_processors"] == ["a", "b"]
+    assert comparisons(frame(rows)).iloc[0]["other_processors"] == ["a", "b"]
     vision = [r | {"network": "mlp_vis", "processor": "one"} for r in rows]
     convolutions = [r | {"network": "cnn", "processor": "third"} for r in rows[:3]]
-    found = answers(frame(rows + vision + convolutions))
+    found = comparisons(frame(rows + vision + convolutions))
     assert found[found["kind"] == "vision"].iloc[0]["other_processors"] == []

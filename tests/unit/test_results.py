@@ -218,7 +218,8 @@ def test_consistency_of_supernet_subnetwork_and_dense(tmp_path):
     bench, cells = bench_of(tmp_path, methods=["dense", "iunet"])
     write_results(bench, Request(cells, cells))
     frame = consistency(collect(bench, Request(cells, cells)).runs)
-    names = ["dense_trained", "supernet", "supernet_trained", "iunet", "iunet_trained"]
+    names = ["dense_trained", "supernet", "supernet_trained"]
+    names += ["iunet", "iunet_trained", "iunet_redrawn"]
     assert list(frame[frame.seed == 0].method) == names and set(frame["transform"]) == {"feat"}
     changed(path_of(bench), consistency={})
     with pytest.raises(UserError, match="The evaluation of the subnetwork has no consistency"):

@@ -11,7 +11,7 @@ from study_rows import frame, row, study
 
 from iunet.errors import UserError
 from iunet.study.__main__ import main, read_config
-from iunet.study.frames import SWEEPS, answers
+from iunet.study.frames import SWEEPS, comparisons
 from iunet.study.picture import beside_iunet, draw
 from iunet.study.publish import MARKED, documents, fill
 from iunet.study.table7 import (
@@ -23,11 +23,11 @@ from iunet.study.table7 import (
     tuned_table,
 )
 from iunet.study.tables import (
+    comparisons_table,
     differences_table,
     filled_tables,
     overlaps_table,
     progress_table,
-    questions_table,
     sweeps_tables,
 )
 
@@ -55,14 +55,14 @@ def test_every_number_of_the_findings_stands_in_a_table(published):
     in_tables = set(numbers("\n".join([*published.values(), *by_hand])))
     for path in documents(STUDY, ROOT / "README.md")[:2]:
         words = MARKED.sub("", path.read_text(encoding="utf-8"))
-        found = words[words.index("1. **On tables") : words.index("*Yes*: the interval")]
-        assert len(numbers(found)) >= 3
+        found = words[words.index("1. **On small tables") : words.index("Differences are IUNET's")]
+        assert len(numbers(found)) >= 15
         assert set(numbers(found)) <= in_tables, path
 
 
 def numbers(text: str) -> list[str]:
     """Signed numbers, counts of a whole and percentages."""
-    return re.findall(r"[+-]\d+\.\d+|\d+ of\s+\d+|\d[\d.]* %", " ".join(text.split()))
+    return re.findall(r"[+-]?\d+\.\d+|\d+ of\s+\d+|\d[\d.]* %", " ".join(text.split()))
 
 
 def test_a_document_is_filled_between_its_markers():
@@ -73,31 +73,36 @@ def test_a_document_is_filled_between_its_markers():
         fill(text, {"front": ""}, Path("README.md"))
 
 
-# ---- questions
+# ---- comparisons
 
 
-def test_the_front_page_says_narrowly_and_the_details_say_why():
+def test_the_details_name_the_set_that_decides_a_verdict():
     rows = study(0.9)
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    head, _, line = questions_table(answers(frame(rows)), notes=False).splitlines()
-    assert head == "| question | 6 tables |"
-    assert line.startswith("| Does IUNET beat OMP? | **narrowly yes**, +1.10 [")
+    head, _, line = comparisons_table(comparisons(frame(rows)), notes=False).splitlines()
+    assert head == "|  | 6 tables |"
+    assert line.startswith("| IUNET beats OMP | **reproduced** +1.10 [")
+    assert "; beyond them reproduced [" in line
     rows = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    details = questions_table(answers(frame(rows)), notes=True)
-    assert details.endswith("]; cut off: a, b, c, d, e, f; not without c |")
-    assert "**yes**" in details
+    details = comparisons_table(comparisons(frame(rows)), notes=True)
+    assert (
+        "ahead on 6, median +0.90; cut off: a, b, c, d, e, f; another verdict without c" in details
+    )
     lines = differences_table(frame(rows)).splitlines()
     assert "| c | +2.10 |" in lines and "| IUNET ahead | 6 of 6 |" in lines
-    assert lines[-1].startswith("| mean without c | +0.90 [") and lines[-1].endswith("*no* |")
+    assert lines[-1].startswith("| mean without c, beyond | +0.90 [")
+    assert lines[-1].endswith(", not reproduced |")
 
 
 def test_only_tables_have_tuned_methods():
     rows = [r | {"network": n} for r in study(2.0) for n in ("mlp_tab", "mlp_vis")]
     tuned = {"stage": "tuned", "network": "mlp_c", "chosen": None}
     rows += [r | tuned | {"method": "mlp_c"} for r in study(0) if r["method"] == "omp"]
-    (line,) = (x for x in questions_table(answers(frame(rows)), False).splitlines() if "MLP+C" in x)
+    (line,) = (
+        x for x in comparisons_table(comparisons(frame(rows)), False).splitlines() if "MLP+C" in x
+    )
     assert line.endswith("| – |") and "+2.0" in line
 
 
