@@ -1,4 +1,4 @@
-"""Verdicts on comparisons: mean difference, interval, and one rule for claims and comparisons alike.
+"""Verdicts on comparisons: mean difference, intervals, and one rule for claims and comparisons.
 
 Pure functions of paired differences: a series by data set and seed, positive in favour of "ours".
 An effect counts from the smallest of interest on, which is fixed before any run.
