@@ -118,7 +118,6 @@ def places_warning(config: dict[str, Any], largest_mb: int) -> str | None:
     if memory_mb is None or places * largest_mb <= memory_mb:
         return None
     fit = memory_mb // largest_mb
-    fit = memory_mb // largest_mb
     advice = f"Set it to {fit}." if fit else "Give that network another device (key 'devices')."
     return (
         f"By the estimate the largest training takes {largest_mb:,} MB of a GPU. There are "
