@@ -19,7 +19,7 @@ from typing import Any
 
 from iunet import __version__
 from iunet.errors import UserError, one_line
-from iunet.machine.time_limit import was_sent
+from iunet.machine.time_limit import sent_by_scheduler
 
 NVIDIA_GPUS = "/proc/driver/nvidia/gpus"  # the driver's list; IUNET_GPU_LIST names another folder
 WSL = "/dev/dxg"  # the GPU of Windows as WSL2 shows it, where the driver has no list
@@ -165,7 +165,8 @@ def device_of_job(config: dict[str, Any], name: str) -> str:
     """The same, in the job itself: cuda without a GPU is an error."""
     device = device_of(config, name)
     key = f"devices.{name}" if name in config["devices"] else "device"
-    if device == "cpu" and was_sent() and config["devices"].get(name, config["device"]) == "auto":
+    asked = config["devices"].get(name, config["device"])
+    if device == "cpu" and asked == "auto" and sent_by_scheduler():
         raise UserError(
             f"The config key '{key}' is 'auto', but this job was sent to {platform.node()}, which "
             "has no GPU that torch can use. Where jobs are sent to a cluster, say which it is: "

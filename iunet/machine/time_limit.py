@@ -39,7 +39,7 @@ def mark_as_sent() -> None:
         os.environ[RESTARTS] = os.environ["SLURM_RESTART_COUNT"]
 
 
-def was_sent() -> bool:
+def sent_by_scheduler() -> bool:
     """True in a job that Snakemake gave to a scheduler; False in an allocation of the user's."""
     return SENT in os.environ
 
@@ -90,7 +90,7 @@ class TimeLimit:
 def time_limit() -> TimeLimit | None:
     """Of the job that Snakemake sent away and this process belongs to; else None."""
     job = os.environ.get("SLURM_JOB_ID")
-    if job is None or not was_sent():
+    if job is None or not sent_by_scheduler():
         return None
     command = ["squeue", "--noheader", f"--jobs={job}", "--format=%S %e"]
     try:

@@ -30,7 +30,7 @@ from iunet.machine.device import (  # noqa: E402
 )
 from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
-from iunet.machine.time_limit import interrupt_at_hangup, was_sent  # noqa: E402
+from iunet.machine.time_limit import interrupt_at_hangup, sent_by_scheduler  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
@@ -153,7 +153,7 @@ class Job:
     @property
     def checkpoint_s(self) -> float:
         """Seconds between checkpoints: fewer where many jobs write to one file system."""
-        return self.config["cluster" if was_sent() else "train"]["checkpoint_s"]
+        return self.config["cluster" if sent_by_scheduler() else "train"]["checkpoint_s"]
 
     def identity(self, without: list[str] = ()) -> dict[str, Any]:
         """What makes a run this run and no other: a checkpoint of another one is not taken up."""
