@@ -38,26 +38,26 @@ def sample(values) -> pd.Series:
 def test_on_these_sets_the_interval_covers_their_mean(n_sets, n_seeds, between):
     """In about 95 percent; sets with different spreads are the hard case."""
     rng = np.random.default_rng(1)
-    covered, n = 0, 300
+    covered, n = 0, 200
     for _ in range(n):
         truth = between * rng.standard_normal(n_sets)
         within = rng.uniform(0.3, 2.0, n_sets)[:, None]
         values = truth[:, None] + within * rng.standard_normal((n_sets, n_seeds))
-        low, high = effect(sample(values), draws=500, beyond=False).on_sets
+        low, high = effect(sample(values), draws=300, beyond=False).on_sets
         covered += low <= truth.mean() <= high
     assert 0.92 <= covered / n <= 0.99
 
 
 @pytest.mark.parametrize(
-    ("n_sets", "n_seeds", "between"), [(6, 3, 1.0), (40, 3, 2.0), (40, 1, 1.0)]
+    ("n_sets", "n_seeds", "between"), [(6, 3, 1.0), (40, 1, 1.0)]
 )
 def test_beyond_these_sets_the_interval_covers_the_mean_of_all_sets(n_sets, n_seeds, between):
     rng = np.random.default_rng(1)
-    covered, n = 0, 300
+    covered, n = 0, 200
     for _ in range(n):
         values = between * rng.standard_normal((n_sets, 1))
         values = values + (n_seeds > 1) * rng.standard_normal((n_sets, n_seeds))
-        low, high = effect(sample(values), draws=500, without_seeds=n_seeds == 1).beyond
+        low, high = effect(sample(values), draws=300, without_seeds=n_seeds == 1).beyond
         covered += low <= 0 <= high
     # Drawing data sets and seeds counts the spread of seeds twice: never too narrow.
     assert covered / n >= 0.92
