@@ -12,14 +12,12 @@ any of this.
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from iunet.artifacts import PROVENANCE
 from iunet.errors import UserError, one_line
@@ -55,43 +53,25 @@ def is_config_file(word: str) -> bool:
     return path.suffix in (".yaml", ".yml")
 
 
-@functools.cache
-def numbers_of_values() -> dict[str, Any]:
-    """How many values each option of Snakemake takes, as argparse says it."""
-    from snakemake.cli import get_argument_parser
-
-    actions = get_argument_parser()._actions
-    return {name: action.nargs for action in actions for name in action.option_strings}
-
-
 def targets_first(arguments: list[str]) -> list[str]:
     """The arguments with targets moved to the front, out of the reach of the options above."""
-    targets, kept = [], []
-    option, given = None, 0  # the last option, and how many values it has so far
-    for position, word in enumerate(arguments):
-        if word == "--":
-            return [*targets, *kept, *arguments[position:]]
+    from snakemake.cli import get_argument_parser
+
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    targets, kept, looks_right = [], [], None
+    for word in arguments[:end]:
         if word.startswith("-"):
-            option, given = word, 0
-        elif option is not None and _takes(option, given, word):
-            given += 1
-        else:
-            targets.append(word)
+            looks_right = VALUES.get(word)
+        elif looks_right is not None and not looks_right(word) and kept[-1] not in CONFIG_FILES:
+            targets.append(word)  # but a config file needs no ending: there is one at least
             continue
         kept.append(word)
-    return [*targets, *kept]
-
-
-def _takes(option: str, given: int, word: str) -> bool:
-    """Whether an option that has so many values takes the word for another one."""
-    known = numbers_of_values()
-    if option not in known:  # --option=value or -c4; of options that nobody knows, all is kept
-        return "=" not in option and known.get(option[:2], 0) == 0
-    number = known[option]
-    if number in (None, "?", 0):
-        return number != 0 and given == 0
-    looks_right = VALUES.get(option, lambda word: True)
-    return bool(looks_right(word)) or (number == "+" and given == 0)
+    # Snakemake's parser finds the others, wherever they stand.
+    for target in get_argument_parser().parse_known_intermixed_args(kept)[0].targets or ():
+        if target in kept:
+            kept.remove(target)
+            targets.append(target)
+    return [*targets, *kept, *arguments[end:]]
 
 
 def joined(arguments: list[str]) -> list[str]:
