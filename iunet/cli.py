@@ -12,6 +12,8 @@ any of this.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import re
 import sys
@@ -66,8 +68,11 @@ def targets_first(arguments: list[str]) -> list[str]:
             targets.append(word)  # but a config file needs no ending: there is one at least
             continue
         kept.append(word)
-    # Snakemake's parser finds the others, wherever they stand.
-    for target in get_argument_parser().parse_known_intermixed_args(kept)[0].targets or ():
+    # Snakemake's parser finds the others, wherever they stand; its complaints come when it runs.
+    found: list[str] = []
+    with contextlib.suppress(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+        found = get_argument_parser().parse_known_intermixed_args(kept)[0].targets or []
+    for target in found:
         if target in kept:
             kept.remove(target)
             targets.append(target)
