@@ -48,9 +48,7 @@ def test_on_these_sets_the_interval_covers_their_mean(n_sets, n_seeds, between):
     assert 0.92 <= covered / n <= 0.99
 
 
-@pytest.mark.parametrize(
-    ("n_sets", "n_seeds", "between"), [(6, 3, 1.0), (40, 1, 1.0)]
-)
+@pytest.mark.parametrize(("n_sets", "n_seeds", "between"), [(6, 3, 1.0), (40, 1, 1.0)])
 def test_beyond_these_sets_the_interval_covers_the_mean_of_all_sets(n_sets, n_seeds, between):
     rng = np.random.default_rng(1)
     covered, n = 0, 200
