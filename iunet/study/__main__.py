@@ -86,7 +86,7 @@ def snakemake(arguments: argparse.Namespace, *more: str, view: Path | None = Non
     """Run the workflow; of a `view` of finished reports only make what is shown."""
     changes = [f"data={{mirror: {arguments.mirror}}}"] if arguments.mirror else []
     command = [Path(sys.executable).parent / "snakemake", "--cores", str(arguments.cores)]
-    command += ["--max-jobs-per-timespan", "1000/10s"]  # docs/runs.md, "Many jobs on one machine"
+    command += ["--max-jobs-per-timespan", "1000/10s"]  # docs/reproduce.md, "While it runs"
     if view:
         # Whatever code has made them since: tables say so, nothing is trained.
         changes += ["partial=true", f"results={view.relative_to(PROJECT)}"]

@@ -1,10 +1,12 @@
-"""What README.md says is true: its commands plan, its files exist, its picture is current."""
+"""What README.md and the pages of commands say is true: commands plan, examples run, the picture is
+current."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from snakemake.cli import parse_args, parse_config
@@ -16,34 +18,45 @@ from iunet.runs.validate import restore_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
+OWN_DATA = (ROOT / "docs" / "own-data.md").read_text()
+PAGES = [README, OWN_DATA, (ROOT / "docs" / "reproduce.md").read_text()]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language: str, *pages: str) -> list[str]:
+    text = "\n".join(pages)
+    return [dedent(b) for b in re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)]
 
 
-COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line]
-SNAKEMAKE = [command for command in COMMANDS if command.startswith("snakemake ")]
+def commands(*pages: str) -> list[list[str]]:
+    """Their words, each command once."""
+    lines = "\n".join(blocks("bash", *pages)).replace("\\\n", " ").splitlines()
+    found = [shlex.split(line, comments=True) for line in lines]
+    return [words for i, words in enumerate(found) if words and words not in found[:i]]
+
+
+COMMANDS = commands(*PAGES)
+SNAKEMAKE = [words[1:] for words in COMMANDS if words[0] == "snakemake"]
 
 
 def test_make_commands_exist():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     asked = re.findall(
-        r"make ([a-z]+)", "\n".join(COMMANDS) + "\n".join(re.findall("`.*?`", README))
+        r"make ([a-z]+)",
+        "\n".join([*map(" ".join, COMMANDS), *re.findall("`.*?`", "\n".join(PAGES))]),
     )
     assert {"demo", "test", "dag"} <= set(asked) <= set(targets)
 
 
-@pytest.mark.parametrize("command", SNAKEMAKE)
-def test_snakemake_commands_plan(workdir, command):
-    (workdir.path / "mine.csv").write_text(blocks("csv")[0])
-    (workdir.path / "mine.yaml").write_text(blocks("yaml")[0])
+@pytest.mark.parametrize("words", SNAKEMAKE, ids=" ".join)
+def test_snakemake_commands_plan(workdir, words):
+    (workdir.path / "mine.csv").write_text(blocks("csv", OWN_DATA)[0])
+    (workdir.path / "mine.yaml").write_text(blocks("yaml", OWN_DATA)[0])
     for name in ("customers.csv", "tumours.csv", "photos.npz"):
         (workdir.path / name).touch()
     mirror = workdir.path / "mirror" / "tabular"
     mirror.mkdir(parents=True)
     (mirror / "index.csv").write_text("name,file,sha256\nvehicle,vehicle.parquet,0\n")
-    words = shlex.split(command.replace("/path/to/mirror", "mirror"))[1:]
+    words = [word.replace("/path/to/mirror", "mirror") for word in words]
     _, arguments = parse_args(targets_first(words))
     config = restore_numbers(dict(parse_config(arguments.config)))
     overlays = tuple(map(str, arguments.configfile or ()))
@@ -59,13 +72,13 @@ def test_the_classifiers_examples_run(tmp_path, monkeypatch, capsys):
     small = {"width": 16, "depth": 2, "supernet_epochs": 2, "first_cycle_epochs": 2, "cycles": 2}
     defaults = IUNetClassifier.__init__.__kwdefaults__
     monkeypatch.setattr(IUNetClassifier.__init__, "__kwdefaults__", defaults | small)
-    (program,) = blocks("python")
     names: dict = {}
-    exec(compile(program, "README.md", "exec"), names)
+    for program in dict.fromkeys(blocks("python", README, OWN_DATA)):
+        exec(compile(program, "own-data.md", "exec"), names)
     assert 0.5 < float(capsys.readouterr().out.split()[0]) <= 1
     new = names["test"].drop(columns="target")
     assert (names["again"].predict(new) == names["model"].predict(new)).all()
-    for command in [words[1:] for words in map(shlex.split, COMMANDS) if words[0] == "iunet"]:
+    for command in [words[1:] for words in COMMANDS if words[0] == "iunet"]:
         assert iunet_command(command) == 0, capsys.readouterr().err
     assert len(Path("predictions.csv").read_text().splitlines()) == 1 + len(new)
     assert list(Path("shipped").iterdir())
