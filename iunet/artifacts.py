@@ -34,9 +34,7 @@ AnyPath = str | os.PathLike
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 PROVENANCE, SEAL = "made_by", "seal"
 SIGNED = (".json", ".safetensors")  # files that carry provenance
-AGAIN = (
-    "It is an artifact of the workflow: delete it and run the same command again to make it anew."
-)
+AGAIN = "The workflow wrote this file: delete it and run the same command again to rebuild it."
 
 
 @contextlib.contextmanager
@@ -44,7 +42,7 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` if the block succeeds, and goes if not."""
     path = Path(path)
     if path.is_dir():
-        raise UserError(f"{path} is a directory, where a file is to be written. Remove it.")
+        raise UserError(f"{path} is a directory, but a file must be written there. Remove it.")
     # In a new folder: libraries write files with names of their own choice beside, and two
     # processes may write one model.
     folder = path.with_name(f"{_temporary(path)}{secrets.token_hex(4)}.tmp")
@@ -85,9 +83,9 @@ def explain_full_disk(error: BaseException, path: AnyPath) -> None:
         return
     free = shutil.disk_usage(Path(path).parent).free / 2**20
     raise UserError(
-        f"No space left to write {path} ({free:.0f} MiB free on its disk, or a quota is reached). "
-        "Nothing was kept of it. Make room, or set `results` in the config to a folder on a larger "
-        "disk, and run the same command again."
+        f"No space left to write {path} ({free:.0f} MiB free on its disk; a quota may be reached). "
+        "No partial file was kept. Free some space, or set `results` in the config to a folder on "
+        "a larger disk, and run the same command again."
     ) from error
 
 
@@ -131,7 +129,7 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
 def _check_described(path: AnyPath, checksum: Any, described_by: AnyPath) -> None:
     if sha256(path) != checksum:
         raise UserError(
-            f"{path} is not the file that {described_by} describes (its sha256 differs). Delete "
+            f"{path} is not the file that {described_by} describes: the sha256 differs. Delete "
             "both and run the same command again."
         )
 
@@ -150,7 +148,7 @@ def read_provenance(path: AnyPath) -> Any:
             pass
     record = content.get(PROVENANCE) if isinstance(content, dict) else None
     if isinstance(record, dict) and SEAL in record and record != _sealed(record):
-        raise UserError(f"{path} is damaged: what it says of itself was changed. {AGAIN}")
+        raise UserError(f"{path} is damaged: its record of how it was made has changed. {AGAIN}")
     return record
 
 
@@ -174,7 +172,7 @@ def _unsigned(path: AnyPath, content: dict[str, Any]) -> tuple[dict[str, Any], A
     except RecursionError:  # nested as deep as no artifact is
         fits = False
     if not fits:
-        raise UserError(f"{path} is damaged: its content does not fit its checksum. {AGAIN}")
+        raise UserError(f"{path} is damaged: its content does not match its checksum. {AGAIN}")
     return content, record
 
 
@@ -185,7 +183,7 @@ def _json_digest(content: dict[str, Any]) -> str:
 
 def _refuse_missing(path: AnyPath) -> None:
     if not Path(path).exists():
-        raise UserError(f"{path} does not exist: run the stage that makes it first.")
+        raise UserError(f"{path} does not exist. Run the stage that makes it first.")
 
 
 # ---- JSON
@@ -205,7 +203,7 @@ def read_json(path: AnyPath) -> dict[str, Any]:
     """The content of a JSON artifact, without what it says of its job."""
     content = _load_json(path)
     if not isinstance(content, dict):
-        raise UserError(f"{path} holds no JSON object, but {one_line(repr(content))}. {AGAIN}")
+        raise UserError(f"{path} must hold a JSON object, not {one_line(repr(content))}. {AGAIN}")
     return _unsigned(path, content)[0]
 
 
@@ -256,9 +254,9 @@ def read_arrays_and_metadata(
     checksums = _dictionary(record, "sha256")
     for name, array in arrays.items():
         if checksums.get(name) != _array_digest(array):
-            raise UserError(f"{path} is damaged: '{name}' in it does not fit its checksum. {AGAIN}")
+            raise UserError(f"{path} is damaged: '{name}' does not match its checksum. {AGAIN}")
     if not names and set(arrays) != set(checksums):
-        raise UserError(f"{path} is damaged: it has not the arrays that it should have. {AGAIN}")
+        raise UserError(f"{path} is damaged: arrays are missing or unexpected. {AGAIN}")
     return arrays, metadata
 
 
@@ -319,7 +317,7 @@ def read_description(json_path: AnyPath, data_path: AnyPath) -> dict[str, Any]:
     description = read_json(json_path)
     for key in ("dataset", "kind", "sha256"):
         if key not in description:
-            raise UserError(f"{json_path} describes no data set: it lacks '{key}'. {AGAIN}")
+            raise UserError(f"{json_path} does not describe a data set: no '{key}'. {AGAIN}")
     _check_described(data_path, description["sha256"], json_path)
     return description
 

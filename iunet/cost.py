@@ -92,7 +92,7 @@ class Estimate:
         found = {file: self.lineage.maker(file) for file in files}
         for file, job in found.items():
             if job is None:
-                raise UserError(f"No rule makes the file {file}.")
+                raise UserError(f"No rule makes the file {file}. Name a file below the results.")
         return list(found.values())
 
     def frame(self, jobs: Iterable[Job]) -> pd.DataFrame:
@@ -141,25 +141,26 @@ def report(estimate: Estimate, files: Iterable[str] = ()) -> str:
     if len(estimate.finished):
         factors = [f"{r} {n} × {f:.2f}" for (r, n), f in estimate.factors.items()]
         texts.append(
-            f"Measured by {len(estimate.finished)} finished runs on the same kind of device, which "
-            f"took, over the estimate: {', '.join(factors)}."
+            f"Scaled by the measured time of {len(estimate.finished)} finished runs on the same "
+            f"kind of device (measured over estimated: {', '.join(factors)})."
         )
     if by_rule.loc["total", "GPU-hours"]:
-        texts.append(f"{'Else the' if len(estimate.finished) else 'The'} GPU's speed is assumed.")
+        rest = " of the other networks" if len(estimate.finished) else ""
+        texts.append(f"The GPU-hours{rest} rest on an assumed speed: no GPU was measured.")
     else:
         threads = estimate.bench.config["train"]["threads"]
-        texts.append(f"CPU-hours with train.threads = {threads}; with a GPU: --device cuda.")
+        texts.append(f"CPU-hours are for train.threads = {threads}. For a GPU add --device cuda.")
     return "\n".join(texts)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", help="what is asked for; without one, everything")
+    parser.add_argument("files", nargs="*", help="results to estimate (default: everything)")
     several = {"action": "extend", "nargs": "+", "default": []}  # as Snakemake takes them
     parser.add_argument("--configfile", **several, metavar="FILE", help="overlays")
     parser.add_argument("--config", **several, metavar="KEY=VALUE")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="other than the config says")
-    parser.add_argument("--remaining", action="store_true", help="leave out what is there already")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="instead of the config's")
+    parser.add_argument("--remaining", action="store_true", help="leave out what is finished")
     arguments = parser.parse_args()
     changes = [*arguments.config, *([f"device={arguments.device}"] if arguments.device else [])]
     try:

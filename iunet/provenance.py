@@ -48,15 +48,15 @@ def identity(
 
 def refuse_foreign(path: str | Path, expected: Identity, found: Any) -> None:
     """An error that names the file, what was expected and what was found, if they differ."""
-    again = "Delete it and run the same command again to make it anew."
+    again = "Delete it and run the same command again to rebuild it."
     if not isinstance(found, dict) or "id" not in found:
         raise UserError(
-            f"{path} does not say which run it belongs to, so it was not made by this workflow, "
-            f"or is damaged. {again}"
+            f"{path} does not say which run it belongs to: either this workflow did not make it, "
+            f"or it is damaged. {again}"
         )
     if found.get("file") != Path(path).name:
         raise UserError(
-            f"{path} is a copy of another file: it says that it is '{found.get('file')}'. {again}"
+            f"{path} is a copy of another file: it was written as '{found.get('file')}'. {again}"
         )
     if found["id"] == expected["id"]:
         return

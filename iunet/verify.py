@@ -47,8 +47,9 @@ def refuse_copied(lineage: Lineage) -> None:
         named = [problem for problem in problems if "expected" in problem]  # a setting of its own
         root = lineage.bench.root
         raise UserError(
-            f"{(named or problems)[0]} (Snakemake has no record of it, so it was copied here. "
-            f"`iunet verify {root}` names every such file; docs/reruns.md says how to accept them.)"
+            f"{(named or problems)[0]} (Snakemake has no record of this file, so it was copied "
+            f"here. `iunet verify {root}` lists all such files; docs/reruns.md says how to accept "
+            "them.)"
         )
 
 
@@ -80,6 +81,6 @@ def verify(folder: str, overlays: list[str], changes: list[str]) -> list[str]:
     from iunet.shown import Shown, benchmark
 
     if not Path(folder).is_dir():
-        raise UserError(f"There is no folder {folder}.")
+        raise UserError(f"The folder {folder} does not exist.")
     lineage = Shown(benchmark(merged_config(overlays, changes))).lineage
     return list(foreign_files(lineage, folder))

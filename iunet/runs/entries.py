@@ -67,8 +67,8 @@ def datasets_named(config: Config, asked: str | list[str], key: str) -> list[str
     for entry in [asked] if isinstance(asked, str) else asked:
         if isinstance(asked, str) and entry not in config["datasets"]:
             raise UserError(
-                f"The config key '{key}' is '{entry}', which is not a group of data sets. Groups "
-                f"are: {', '.join(config['datasets'])}; a list of names is fine too."
+                f"The config key '{key}' is '{entry}', which is not a group of data sets. Name a "
+                f"group ({', '.join(config['datasets'])}) or give a list of data sets."
             )
         names |= dict.fromkeys(config["datasets"].get(entry, [entry]))
     return list(names)
@@ -81,7 +81,7 @@ def why_empty(config: Config, key: str) -> str | None:
     if asked is None or datasets_named(config, asked, f"{key}.datasets"):
         return None
     groups = [asked] if isinstance(asked, str) else asked
-    empty = f", since the group {' and the group '.join(groups)} is empty" if groups else ""
+    empty = f": the group {' and the group '.join(groups)} is empty" if groups else ""
     return f"There is nothing to show: the config key '{key}.datasets' names no data set{empty}."
 
 
@@ -148,13 +148,13 @@ class Benchmark:
             kind = self.registry[dataset].kind
             if kind not in map(network_kind, networks):
                 raise UserError(
-                    f"The config key '{key}' runs {', '.join(networks)} on '{dataset}', which is a "
-                    f"{kind} data set."
+                    f"The config key '{key}' has no network for '{dataset}', a {kind} data set: "
+                    f"it runs {', '.join(networks)}."
                 )
             if tuned and kind != "tabular":
                 raise UserError(
-                    f"The config key '{key}' runs {tuned[0]} on '{dataset}', which is no table: it "
-                    "is for tables only."
+                    f"The config key '{key}' runs {tuned[0]} on '{dataset}', but {tuned[0]} is for "
+                    "tables only."
                 )
 
     def method(self, name: str, network: str) -> Method:
@@ -164,7 +164,7 @@ class Benchmark:
         method = resolve_method(self.config, name, base_network(network))
         if method.network != network or not method.cuts:
             raise UserError(
-                f"There is nothing to choose for method '{name}' on {network}: it has "
+                f"Method '{name}' has no candidates to choose from on {network}: it has "
                 f"{len(method.cuts)} cuts of {method.network}."
             )
         return method

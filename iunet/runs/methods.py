@@ -112,7 +112,7 @@ def resolve_method(config: Config, name: str, network: str) -> Method:
         cuts = [CutName(None, options=options)]
     else:
         if lacking := [part for part in ("kappa", "objective") if part not in row]:
-            raise UserError(f"The config lacks the key '{key}.{lacking[0]}'.")
+            raise UserError(f"The config key '{key}.{lacking[0]}' is missing.")
         points = [(row["kappa"], row["objective"], None)]
         ratios = row.get("ratios", config["prune"][kind]["ratios"])
         how = {option: row.get(option, off) for option, off in OFF["cut"].items()}
@@ -129,8 +129,8 @@ def _refuse_borrowed_name(name: str, row: dict[str, Any]) -> None:
         if row.get(part, defaults.get(part, meant)) != meant:
             found = row.get(part, defaults.get(part))
             raise UserError(
-                f"The row 'methods.{name}' has {part}: {found}, but '{name}' is a method of the "
-                f"paper, whose {part} is {meant}. Choose another name for the row."
+                f"The config key 'methods.{name}' has {part}: {found}, but the paper's '{name}' "
+                f"has {part}: {meant}. Give your method another name."
             )
 
 
@@ -140,8 +140,8 @@ def _changes(row: dict[str, Any], part: str, known: dict[str, Any], key: str) ->
     for option in changes:
         if option not in known:
             raise UserError(
-                f"The config has the unknown key '{key}.{part}.{option}'.{nearest(option, known)} "
-                f"Known here are: {', '.join(sorted(known))}."
+                f"The config has an unknown key '{key}.{part}.{option}'.{nearest(option, known)} "
+                f"Known keys here: {', '.join(sorted(known))}."
             )
     return changes
 
@@ -169,8 +169,8 @@ def _transforms(row: dict[str, Any], known: dict[str, Any], key: str) -> dict[st
     for transform in only:
         if transform not in transforms:
             raise UserError(
-                f"The config key '{key}.augment.only' names '{transform}', which is none of its "
-                f"transforms.{nearest(transform, transforms)}"
+                f"The config key '{key}.augment.only' names '{transform}', which is not a "
+                f"transform.{nearest(transform, transforms)} Known: {', '.join(transforms)}."
             )
     off = {transform: False for transform in transforms if transform not in only}
     return _changes({"augment": strengths}, "augment", known, key) | off
@@ -202,20 +202,18 @@ def _ignored(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     used = ("recipe",) if recipe in LEARNERS else KEYS.get(recipe, row)
     for key in row:
         if key not in used:
-            uses = f"which uses {', '.join(used)} and nothing else"
-            yield key, f"is not for the recipe '{recipe}', {uses}"
+            yield key, f"has no effect: the recipe '{recipe}' uses only {', '.join(used)}"
     if recipe == "dense" and row.get("reinit") == "none":
-        yield "reinit", "is 'none', but the recipe 'dense' has no supernet to take weights from"
+        yield "reinit", "is 'none', but the recipe 'dense' has no supernet to start from"
     if objective and not objective.weighted and "lambda" in row.get("supernet", {}):
-        term = f"the objective {row['objective']} has no second term that λ could weigh"
+        term = f"the objective {row['objective']} has no second term for λ to weigh"
         yield "supernet.lambda", f"has no effect: {term}"
     if objective and objective.views < 2 and row.get("augment"):
-        yield "augment", f"has no effect: the objective {row['objective']} transforms nothing"
+        yield "augment", f"has no effect: the objective {row['objective']} uses no transforms"
     if not row.get("prune", True):
-        why = "the supernet is the result, and nothing is pruned or fine-tuned"
         for key in OF_CUTS:
             if key in row:
-                yield key, f"has no effect: with prune: false {why}"
+                yield key, "has no effect: with prune: false, nothing is pruned or fine-tuned"
 
 
 def _check_schedule(key: str, words: dict[str, str], recipe: dict[str, Any], kind: str) -> None:
@@ -227,5 +225,5 @@ def _check_schedule(key: str, words: dict[str, str], recipe: dict[str, Any], kin
         if needed not in recipe:
             raise UserError(
                 f"The config key '{where}' is '{schedule}', which needs the key "
-                f"'{section}.{needed}', and the recipe of {kind} data has none."
+                f"'{section}.{needed}': it is missing."
             )

@@ -58,7 +58,7 @@ def parse_value(text: str) -> float | int | bool:
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
-        raise UserError(f"'{text}' in a path is no number.") from None
+        raise UserError(f"'{text}' in a path is not a number.") from None
 
 
 # ---- options that differ from their defaults
@@ -130,8 +130,8 @@ class SupernetName:
         found = re.fullmatch(cls.PARTS, text)
         if found is None or bool(found["l1"]) != (found["objective"] == LASSO):
             raise UserError(
-                f"'{text}' names no supernet: the form is kappa<number>-<objective>, with one of "
-                f"the objectives {', '.join(OBJECTIVES)} or lasso<number>, as in kappa0.25-ilo."
+                f"'{text}' is not the name of a supernet. Write kappa<number>-<objective>, such as "
+                f"kappa0.25-ilo; objectives are {', '.join(OBJECTIVES)} and lasso<number>."
             )
         l1 = float(parse_value(found["l1"])) if found["l1"] else None
         kappa = parse_value(found["kappa"])
@@ -176,7 +176,9 @@ class CutName:
             return cls(None, options=text.removeprefix(SURVIVORS))
         found = re.fullmatch(rf"{cls.PARTS}(?P<options>{OPTIONS})", text)
         if found is None:
-            raise UserError(f"'{text}' names no cut: the form is ratio8, units8 or survivors.")
+            raise UserError(
+                f"'{text}' is not the name of a cut. Write it as ratio8, units8 or survivors."
+            )
         structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
         return cls(
             parse_value(found["ratio"]),
@@ -214,7 +216,9 @@ class DenseName:
     def parse(cls, text: str) -> DenseName:
         found = re.fullmatch(cls.PARTS, text)
         if found is None:
-            raise UserError(f"'{text}' names no dense network: the form is dense, dense-glorot, ….")
+            raise UserError(
+                f"'{text}' is not the name of a dense network. Write it as dense or dense-glorot."
+            )
         return cls(found["init"], found["options"])
 
     def __str__(self) -> str:

@@ -27,11 +27,11 @@ def read_overlay(path: str | Path) -> dict[str, Any]:
     try:
         content = _load(Path(path).read_text(encoding="utf-8"))
         if content is None:
-            raise UserError("it is empty. It should hold the keys that it changes, or be left out.")
+            raise UserError("the file is empty. Write the keys to change, or leave the file out.")
         if not isinstance(content, dict):
-            raise UserError(f"it holds no keys, but {one_line(repr(content), 80)}.")
+            raise UserError(f"expected keys with values, found {one_line(repr(content), 80)}.")
         if PROGRAM in content:
-            raise UserError(f"it has the key '{PROGRAM}', but a config is no program. Remove it.")
+            raise UserError(f"remove the key '{PROGRAM}': configs must not run code.")
         check_plain(content)
     except FileNotFoundError:
         raise UserError(f"{where} does not exist (looked for in {Path.cwd()}).") from None
@@ -79,7 +79,7 @@ def _load(text: str) -> Any:
 def _plain(text: str, value: Any) -> Any:
     if not PLAIN_NUMBER.fullmatch(text) or (isinstance(value, int) and int(text) != value):
         raise UserError(
-            f"'{text}' in it is the number {value} for YAML. Write that number, or put it in "
+            f"YAML reads '{text}' as the number {value}. Write that number, or put '{text}' in "
             "quotes if it is text."
         )
     return value
@@ -88,7 +88,7 @@ def _plain(text: str, value: Any) -> Any:
 def _refuse_twice(names: Iterable[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1 and name != "<<":
-            raise UserError(f"the key '{name}' stands twice in the same place. Remove one of them.")
+            raise UserError(f"the key '{name}' appears twice in the same place. Remove one.")
 
 
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def check_plain(config: Any, key: str = "", depth: int = 0) -> int:
         for name in config:
             if not isinstance(name, str):
                 raise UserError(
-                    f"{where} has the key {name!r}, which is no text: put it in quotes."
+                    f"{where} has the key {name!r}, which is not text: put it in quotes."
                 )
         entries = [(f"{key}.{name}" if key else name, value) for name, value in config.items()]
     elif isinstance(config, list):
@@ -135,22 +135,22 @@ def explain_schema_error(error: Any) -> str:
         unknown = next(name for name in error.instance if name not in known)
         full = f"{key}.{unknown}" if key else unknown
         return (
-            f"The config has the unknown key '{full}'.{nearest(unknown, known)} "
-            f"Known here are: {', '.join(sorted(known))}."
+            f"The config has an unknown key '{full}'.{nearest(unknown, known)} "
+            f"Known keys here: {', '.join(sorted(known))}."
         )
     if error.validator == "required":
         lacking = next(name for name in error.validator_value if name not in error.instance)
-        return f"The config lacks the key '{f'{key}.{lacking}' if key else lacking}'."
+        return f"The config key '{f'{key}.{lacking}' if key else lacking}' is missing."
     if "propertyNames" in error.absolute_schema_path and error.validator == "enum":
         known = error.validator_value
         return (
-            f"The config key '{key}' has the entry {error.instance!r}, which it cannot have."
-            f"{nearest(error.instance, known)} Its entries are: {', '.join(known)}."
+            f"The config key '{key}' has the unknown entry {error.instance!r}."
+            f"{nearest(error.instance, known)} Known entries: {', '.join(known)}."
         )
     if "propertyNames" in error.absolute_schema_path:
         return (
-            f"The config key '{key}' has the entry {error.instance!r}, but its names must be "
-            f"{error.schema.get('form', error.message)}."
+            f"The config key '{key}' has the entry {error.instance!r}, but names of entries must "
+            f"be {error.schema.get('form', error.message)}."
         )
     wanted = {
         "type": lambda v: _wanted_type(v, error.instance),
@@ -163,7 +163,7 @@ def explain_schema_error(error: Any) -> str:
         "exclusiveMaximum": lambda v: f"must be less than {v}",
         "minItems": lambda v: f"must have at least {v} entries",
         "maxItems": lambda v: f"must have at most {v} entries",
-        "uniqueItems": lambda v: "must not have an entry twice",
+        "uniqueItems": lambda v: "must not repeat an entry",
         "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
     }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
     near = nearest(error.instance, error.validator_value) if error.validator == "enum" else ""
@@ -175,5 +175,5 @@ def _wanted_type(kinds: str | list[str], value: Any) -> str:
     if isinstance(value, float) and "number" in kinds:
         return "must be a finite number"
     if isinstance(value, float) and "integer" in kinds:
-        return "must be a whole number, written without a point"
+        return "must be a whole number, written without a decimal point"
     return f"must be of type {' or '.join(kinds)}"

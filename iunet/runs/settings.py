@@ -182,8 +182,8 @@ def seed_of_mask(config: Config, point: Any) -> int:
     seeds = config["seeds"]
     if len(seeds) < 2:
         raise UserError(
-            f"The cut '{point.cut}' takes the mask of another seed, but the config key 'seeds' has "
-            "one seed only: there is no other."
+            f"The cut '{point.cut}' takes the mask of another seed, but the config key 'seeds' "
+            "has only one seed. Add a second."
         )
     place = seeds.index(seed) + 1 if seed in seeds else 0
     return seeds[place % len(seeds)]

@@ -93,7 +93,9 @@ def first_worker(bench: Benchmark, point: Point) -> Files:
 def study_of_seed(bench: Benchmark, point: Point) -> Files:
     """The study of a tuned learner: one for all seeds, or one for each."""
     if bench.registry[point.dataset].kind != "tabular":
-        raise UserError(f"{point.learner} is for tables, but '{point.dataset}' is none.")
+        raise UserError(
+            f"{point.learner} is for tables only, but '{point.dataset}' is an image set."
+        )
     study = settings.study_folder(bench.config, point.seed)
     return {"study": bench.path(paths.STUDY_REPORT, **vars(point), study=study)}
 

@@ -85,7 +85,7 @@ def check_run(bench: Benchmark, point: dict[str, str]) -> None:
     if seed not in map(str, bench.seeds):
         check_schema({**config, "seeds": [int(seed)]}, f"{path}: ")
         if str(int(seed)) != seed:
-            raise UserError(f"{path}: the seed is written seed{int(seed)}, without zeros before.")
+            raise UserError(f"{path}: write seed{int(seed)}, without leading zeros.")
     if run is None or (dataset, network, run, cut) in bench.runs:
         return
     kind, wanted = bench.registry[dataset].kind, network_kind(network)
@@ -103,12 +103,12 @@ def check_run(bench: Benchmark, point: dict[str, str]) -> None:
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     changed = config_with_row(changed, row, base_network(network))
-    check_schema(changed, f"{path} asks for what the config could not have. ")
+    check_schema(changed, f"{path} asks for settings that no config may have. ")
     one = [dataset, method.network, method.supernets[0], f"seed{seed}"]
     one += method.cuts if cut else ()
     if parts != one:
         raise UserError(
-            f"{path} is not how that run is written: each run has one path, and this one's is "
+            f"{path} is not how that run is spelled. Each run has exactly one path: use "
             f"runs/{'/'.join(one)}."
         )
 

@@ -92,9 +92,9 @@ def _check_default_config(config: Config) -> None:
     lacking = [key for key in read_schema()["required"] if key not in config]
     if lacking and not Path(DEFAULT_CONFIG).is_file():
         raise UserError(
-            f"There is no {DEFAULT_CONFIG} in {Path.cwd()}, and so no key '{lacking[0]}'. Start "
-            "Snakemake in the project's folder, or name it with -d; to work in a folder of your "
-            "own, copy the project's config/ into it."
+            f"There is no {DEFAULT_CONFIG} in {Path.cwd()}, so the key '{lacking[0]}' is missing. "
+            "Start Snakemake in the project's folder, or name that folder with -d. To work in a "
+            "folder of your own, copy the project's config/ into it."
         )
 
 
@@ -103,7 +103,7 @@ def _check_results_folder(folder: str) -> None:
     for place in (Path(folder), *Path(folder).parents):
         if place.exists() and not place.is_dir():
             raise UserError(
-                f"The config key 'results' is '{folder}', but {place} is a file. Name a folder."
+                f"The config key 'results' is '{folder}', but {place} is a file, not a folder."
             )
 
 
@@ -112,8 +112,8 @@ def _check_ranges(config: Config) -> None:
     for name, (low, high) in config["augment"]["vision"]["resize"].items():
         if low > high:
             raise UserError(
-                f"The config key 'augment.vision.resize.{name}' is [{low}, {high}], but a range "
-                "starts with its smaller value."
+                f"The config key 'augment.vision.resize.{name}' is [{low}, {high}]. Put the "
+                "smaller value first."
             )
 
 
@@ -125,8 +125,8 @@ def _check_digits(config: Config) -> None:
         for value in entry if isinstance(entry, list) else [entry]:
             if isinstance(value, int | float) and parse_value(value_text(value)) != value:
                 raise UserError(
-                    f"The config key '{key}' is {value!r}, but the path of a run holds six digits "
-                    f"of it ({value_text(value)}), so another run would be made. Round the value."
+                    f"The config key '{key}' is {value!r}, but paths of runs keep six digits "
+                    f"({value_text(value)}), so a different run would be made. Round the value."
                 )
 
 
@@ -136,15 +136,15 @@ def _check_tables(config: Config, declared: dict[str, Declared]) -> None:
         for kind in ("table", "figure"):
             if f"{kind}s.{name}" in declared:
                 raise UserError(
-                    f"The config key 'experiments.{name}' has the name of a {kind}, and would "
-                    "overwrite its files. Give the experiment another name."
+                    f"The config key 'experiments.{name}' has the name of a {kind} and would "
+                    "overwrite its files. Rename the experiment."
                 )
     tables = [key.removeprefix("tables.") for key in declared if key.startswith("tables.")]
     for name in config["tables"]:
         if name not in tables:
             raise UserError(
-                f"The config has the unknown key 'tables.{name}'.{nearest(name, tables)} Tables "
-                f"are: {', '.join(tables)}."
+                f"The config has an unknown key 'tables.{name}'.{nearest(name, tables)} Known: "
+                f"{', '.join(tables)}."
             )
 
 
@@ -165,8 +165,8 @@ def _check_datasets(
     for group in config["datasets"]:
         if group in registry:
             raise UserError(
-                f"The registry has a data set '{group}', which is the name of a group of data sets "
-                "in the config: a list could mean either. Rename the data set."
+                f"The registry has a data set '{group}', but the config has a group of data sets "
+                "with the same name. Rename the data set."
             )
     places["stand_ins"] = (list(config["stand_ins"].values()), None)
     for key, (names, kind) in places.items():
@@ -174,8 +174,8 @@ def _check_datasets(
             dataset = find(registry, name, f"The config key '{key}'")
             if kind not in (None, dataset.kind):
                 raise UserError(
-                    f"The config key '{key}' names '{name}', which is a {dataset.kind} data set; "
-                    f"only {kind} ones belong there."
+                    f"The config key '{key}' names '{name}', a {dataset.kind} data set, but may "
+                    f"name only {kind} ones."
                 )
 
 
@@ -198,8 +198,8 @@ def shown_on_page(config: Config, section: str, known: Iterable[str]) -> list[st
     for name in asked:
         if name not in kinds and name not in (*kinds.values(), "tuning"):
             raise UserError(
-                f"The config key 'page.{section}' names '{name}', which is none of them."
-                f"{nearest(name, kinds)} Known are: {', '.join(kinds)}."
+                f"The config key 'page.{section}' names '{name}', which does not exist."
+                f"{nearest(name, kinds)} Known {section}: {', '.join(kinds)}."
             )
     return [name for one in asked for name, kind in kinds.items() if one in (name, kind)]
 
@@ -234,21 +234,21 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
         for key in ("target", "categorical"):
             if config[key]:
                 raise UserError(
-                    f"The config key '{key}' is of data of your own: name their file as well, with "
-                    "own=my.csv."
+                    f"The config key '{key}' needs a table of your own. Name its file too: "
+                    "--config own=my.csv."
                 )
         return None
     path = Path(config["own"])
     images = path.suffix.lower() == IMAGES
     if images and (target is not None or categorical):
         raise UserError(
-            f"The config keys 'target' and 'categorical' are for tables, but {path} "
-            "holds images with their labels."
+            f"The config keys 'target' and 'categorical' are for tables, but {path} holds images "
+            "with their labels. Leave the two keys out."
         )
     if not images and target is None:
         raise UserError(
             f"The config key 'own' names the table {path}, but 'target' does not say which column "
-            "is to be predicted: --config own=my.csv target=label."
+            "to predict: --config own=my.csv target=label."
         )
     refuse_placeholders("The config key 'own'", str(path))
     name = re.sub(r"[^a-z0-9._-]+", "-", path.name.partition(".")[0].lower())

@@ -31,13 +31,13 @@ BROKEN_JSON = {  # what may stand in a file, and what its reader says
     "empty": (b"", "cannot be read as JSON"),
     "cut": (b'{"layers": [', "cannot be read as JSON"),
     "binary": (b"\xff\xfe\0", "cannot be read as JSON"),
-    "null": (b"null", "holds no JSON object"),
-    "a list": (b"[]", "holds no JSON object"),
-    "a number": (b"7", "holds no JSON object"),
+    "null": (b"null", "must hold a JSON object"),
+    "a list": (b"[]", "must hold a JSON object"),
+    "a number": (b"7", "must hold a JSON object"),
     "too many digits": (b"9" * 5000, "cannot be read as JSON"),
     "nested": (b"[" * 100_000, "cannot be read as JSON"),
     "nested object": (b'{"a":' * 100_000, "cannot be read as JSON"),
-    "damaged": (b'{"made_by": {"content": "0"}}', "does not fit its checksum"),
+    "damaged": (b'{"made_by": {"content": "0"}}', "does not match its checksum"),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_directory_or_nothing_in_the_place_of_a_json(tmp_path):
     (tmp_path / "mask.json").mkdir()
     with pytest.raises(UserError, match=r"mask\.json cannot be read as JSON"):
         read_json(tmp_path / "mask.json")
-    with pytest.raises(UserError, match=r"mask\.json is a directory, where a file is to be"):
+    with pytest.raises(UserError, match=r"mask\.json is a directory, but a file must be"):
         write_json(tmp_path / "mask.json", {})
     with pytest.raises(UserError, match=r"other\.json does not exist"):
         read_json(tmp_path / "other.json")
@@ -126,7 +126,7 @@ def test_checksums_of_files_beside_that_are_none(tmp_path):
 
 def test_a_description_of_nothing(tmp_path):
     write_json(tmp_path / "data.json", {"dataset": "wine"})
-    with pytest.raises(UserError, match=r"data\.json describes no data set: it lacks 'kind'"):
+    with pytest.raises(UserError, match=r"data\.json does not describe a data set: no 'kind'"):
         read_description(tmp_path / "data.json", tmp_path / "data.parquet")
     write_json(tmp_path / "data.json", {"dataset": "wine", "kind": "tabular", "sha256": "0"})
     with pytest.raises(UserError, match=r"data\.parquet cannot be read"):

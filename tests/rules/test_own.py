@@ -61,7 +61,7 @@ def test_what_else_the_command_line_says_wins(here):
     ("config", "fragment"),
     [
         ({"own": "My Data.csv"}, "'target' does not say which column"),
-        ({"target": "label"}, "'target' is of data of your own: name their file"),
+        ({"target": "label"}, "'target' needs a table of your own. Name its file"),
         ({"own": "shapes.npz", "target": "label"}, "are for tables, but shapes.npz holds images"),
         ({"page": {"tables": ["table77"]}}, "'page.tables' names 'table77'"),
     ],

@@ -46,19 +46,19 @@ def test_any_possible_run_may_be_asked_for(path):
         ("wine/mlp_tab/kappa1-sup-epochs0/seed0", "'train.supernet.epochs' is 0"),
         ("wine/mlp_tab/kappa1-sup-epochs2.5/seed0", "'train.supernet.epochs' is 2.5"),
         ("wine/mlp_tab/kappa1-sup-epoch3/seed0", "Did you mean 'epochs'?"),
-        ("wine/mlp_tab/kappa1.2.3-sup/seed0", "'1.2.3' in a path is no number"),
-        ("wine/mlp_tab/kappa1-sup/seed0/ratio1.2.3", "'1.2.3' in a path is no number"),
+        ("wine/mlp_tab/kappa1.2.3-sup/seed0", "'1.2.3' in a path is not a number"),
+        ("wine/mlp_tab/kappa1-sup/seed0/ratio1.2.3", "'1.2.3' in a path is not a number"),
         ("wine/mlp_tab/kappa1-lasso0/seed0/survivors", "'beta_lasso.l1.0' is 0"),
         (
             "wine/mlp_tab/kappa2-lasso0.001/seed0/survivors",
-            "this one's is runs/wine/mlp_tab/kappa1",
+            "use runs/wine/mlp_tab/kappa1",
         ),
         ("wine/mlp_tab-width0/kappa1-sup/seed0", "'networks.mlp_tab.width' is 0"),
         ("wine/mlp_tab-alpha3/kappa1-sup/seed0", "unknown key 'methods.path.network.alpha'"),
         ("wine/mlp_vis/kappa1-sup/seed0", "mlp_vis is for vision data, but 'wine' is a tabular"),
         ("cifar10/mlp_tab/kappa1-sup/seed0", "mlp_tab is for tabular data, but 'cifar10' is a"),
         ("wine/mlp_tab/dense-cycles0/seed0", "'train.finetune_tabular.cycles' is 0"),
-        ("wine/mlp_tab/kappa1-sup/seed007", "the seed is written seed7"),
+        ("wine/mlp_tab/kappa1-sup/seed007", "write seed7, without leading zeros"),
         ("wine/mlp_tab/kappa0.250-ilo/seed0", "runs/wine/mlp_tab/kappa0.25-ilo/seed0."),
         ("wine/mlp_tab/kappa1.0-ilo/seed0", "runs/wine/mlp_tab/kappa1-ilo/seed0."),
         ("wine/mlp_tab/kappa1-ilo-lambda1/seed0", "runs/wine/mlp_tab/kappa1-ilo/seed0."),
@@ -68,7 +68,7 @@ def test_any_possible_run_may_be_asked_for(path):
         ("wine/mlp_tab-width512/dense/seed0", "runs/wine/mlp_tab/dense/seed0."),
     ],
 )
-def test_what_the_config_could_not_have_is_refused(path, fragment):
+def test_what_no_config_may_have_is_refused(path, fragment):
     with pytest.raises(UserError) as error:
         check(path)
     assert fragment in str(error.value)
@@ -78,5 +78,8 @@ def test_what_the_config_could_not_have_is_refused(path, fragment):
 def test_the_command_says_so_in_one_paragraph(workdir):
     target = "results/test/runs/wine/mlp_tab/kappa0.250-ilo/seed0/ratio8/finetune.json"
     output = workdir.fail(target, "-n", "--configfile", "config/test.yaml")
-    assert "The path runs/wine/mlp_tab/kappa0.250-ilo/seed0/ratio8 is not how that run" in output
+    assert (
+        "The path runs/wine/mlp_tab/kappa0.250-ilo/seed0/ratio8 is not how that run is spelled"
+        in output
+    )
     assert "Traceback" not in output

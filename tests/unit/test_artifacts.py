@@ -174,7 +174,7 @@ def test_what_an_artifact_says_of_itself_cannot_be_changed(signed):
     """The versions of the code, for one, which later stages hand on to the tables."""
     assert artifacts.read_provenance(signed)["code"] == CODE
     signed.write_bytes(signed.read_bytes().replace(b"45439a88", b"45439a89"))
-    with pytest.raises(UserError, match="is damaged: what it says of itself was changed"):
+    with pytest.raises(UserError, match="is damaged: its record of how it was made has changed"):
         artifacts.read_provenance(signed)
 
 

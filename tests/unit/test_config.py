@@ -59,7 +59,7 @@ def test_schema_refuses_unknown_keys_everywhere():
 def test_missing_key_is_named():
     config = copy.deepcopy(CONFIG)
     del config["train"]["supernet"]["lambda"]
-    with pytest.raises(UserError, match=r"The config lacks the key 'train.supernet.lambda'"):
+    with pytest.raises(UserError, match=r"The config key 'train.supernet.lambda' is missing"):
         benchmark(config)
 
 

@@ -296,7 +296,7 @@ def test_transforms_are_a_coordinate_of_the_fine_tuning(augment, name, left):
         ({"finetune": {"horiz": True}}, "unknown key 'methods.row.finetune.horiz'"),
         ({"augment": {"only": ["horizontal"]}}, "Did you mean 'horiz'?"),
         ({"augment": {"corruption": 0.3}}, "unknown key 'methods.row.augment.corruption'"),
-        ({"objective": "sup", "augment": {"brightness": 1}}, "sup transforms nothing"),
+        ({"objective": "sup", "augment": {"brightness": 1}}, "sup uses no transforms"),
     ],
 )
 def test_impossible_transforms_are_named(changes, fragment):
@@ -307,7 +307,7 @@ def test_impossible_transforms_are_named(changes, fragment):
 
 def test_another_seeds_mask_needs_another_seed():
     point = SimpleNamespace(cut="ratio8-other_seed", seed="0")
-    with pytest.raises(UserError, match="one seed only"):
+    with pytest.raises(UserError, match="has only one seed"):
         settings.seed_of_mask({**CONFIG, "seeds": [0]}, point)
     row = {"kappa": 1, "objective": "ilo", "mask": "other_seed"}
     assert resolve(row, "mlp_tab").needs_another_seed

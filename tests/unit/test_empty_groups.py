@@ -106,8 +106,8 @@ def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path, name)
 def test_the_reason_names_the_key_and_the_group(tmp_path):
     bench = bench_of(tmp_path, "tabular")
     assert why_table_empty(bench, "table1") == (
-        "There is nothing to show: the config key 'tables.table1.datasets' names no data set, "
-        "since the group vision is empty."
+        "There is nothing to show: the config key 'tables.table1.datasets' names no data set: "
+        "the group vision is empty."
     )
     bench.config["tables"]["table1"]["datasets"] = []
     assert why_table_empty(bench, "table1").endswith("names no data set.")

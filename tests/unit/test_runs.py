@@ -206,7 +206,7 @@ def test_names_come_back(kind, text, initial):
     ],
 )
 def test_what_is_no_name_is_refused(kind, text):
-    with pytest.raises(UserError, match=r"names no|is no number"):
+    with pytest.raises(UserError, match=r"is not the name|is not a number"):
         kind.parse(text)
 
 
