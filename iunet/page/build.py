@@ -24,7 +24,7 @@ from iunet.artifacts import read_json, write_text
 from iunet.errors import UserError
 from iunet.labels import METRIC_LABELS, SCORES, duration
 from iunet.page.decisions import beside_config, read_decisions
-from iunet.page.facts import Facts, collect_facts, notice
+from iunet.page.facts import Facts, collect_facts, heading, notice
 from iunet.tables import catalog
 from iunet.tables.cells import NONE
 from iunet.tables.claims import CPU_SCALE
@@ -45,6 +45,7 @@ AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and i
     view.NOT_KNOWN: ("na", "n/a"),
     view.MISSING: ("missing", ""),
 }
+STATISTICS = dict.fromkeys(("table8", "table9"), "Statistics of the data sets")
 VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "not run": "na"}
 PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
@@ -64,7 +65,8 @@ class Page:
 
     facts: Facts
     title: str = "IUNET, regenerated"
-    notice: str | None = None  # on top: what a small config has scaled down
+    lead: str = ""
+    notice: str | None = None  # on top: what of the run is not the paper's
     tables: list[Document] = field(default_factory=list)  # in the order of the page
     claims: Document | None = None
     evidence: Document | None = None
@@ -94,7 +96,10 @@ def make_page(
     documents: dict[str, list[Document]] = {}
     for document in map(read_json, tables):
         documents.setdefault(catalog.table_group(document["id"]), []).append(document)
+    title, lead = heading(config)
     page = Page(
+        title=title,
+        lead=lead,
         facts=collect_facts(run, project, [*tables, *evaluations], map(read_json, evaluations)),
         notice=notice(config),
         tables=[document for group in GROUPS for document in documents.get(group, [])],
@@ -152,7 +157,7 @@ def render_page(page: Page, template_dir: Path) -> str:
         anchors={document["id"]: table_anchor(document["id"]) for document in documents}
         | {figure.id: figure.id for figure in page.figures},
         claims=claims_view(page.claims) if page.claims else None,
-        agreement=compared_tables(page.tables),
+        agreement=agreement_groups(page.tables),
         groups=grouped(page.tables),
         figures=[figure_view(figure, with_pdfs) for figure in page.figures],
         decisions=beside_config(page.decisions, config),
@@ -219,13 +224,36 @@ def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
     return [(metric, METRIC_LABELS[metric]) for metric in SCORES if metric in found]
 
 
-def compared_tables(tables: list[Document]) -> list[Document]:
-    """The tables of which the paper has a value.
+def agreement_groups(tables: list[Document]) -> list[dict[str, Any]]:
+    """The tables of which the paper has a value: scores, and statistics of data sets apart.
 
     Only tables 1 to 9: others repeat the paper's values, which must not count twice.
     """
     numbered = (d for d in tables if d["id"].removeprefix("table").isdigit())
-    return [document for document in numbered if view.agreement(document)]
+    groups: dict[str, list[Document]] = {}
+    for document in filter(view.agreement, numbered):
+        groups.setdefault(STATISTICS.get(document["id"], "Scores"), []).append(document)
+    return [_agreement_group(title, documents) for title, documents in groups.items()]
+
+
+def _agreement_group(title: str, documents: list[Document]) -> dict[str, Any]:
+    """A line for each table, and one for all of them if there are several."""
+    lines = [
+        {
+            "title": document["title"].split(":")[0],
+            "anchor": table_anchor(document["id"]),
+            "counts": view.agreement(document),
+            "expected": view.expected_agreement(document),
+        }
+        for document in documents
+    ]
+    expected = [line["expected"] for line in lines if line["expected"] is not None]
+    whole = {
+        "title": title,
+        "counts": sum((line["counts"] for line in lines), Counter()),
+        "expected": sum(expected) if expected else None,
+    }
+    return whole | {"lines": lines}
 
 
 def missing_rows(page: Page) -> list[dict[str, Any]]:

@@ -96,17 +96,26 @@ def budgets(config: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def heading(config: Config) -> tuple[str, str]:
+    """The page's title and the line below it: what kind of run this is."""
+    if own := config["own"]:
+        title = f"Which method is best on {Path(own).name}?"
+        return title, "The paper's methods and its rivals, trained and tested on your data."
+    if notice(config):
+        lead = "A part of the paper's benchmark, with smaller settings: a study of its claims, not"
+        return "IUNET, scaled down", f"{lead} a reproduction of its tables."
+    lead = "The paper's benchmark, run again: every table and figure, with the paper's own numbers."
+    return "IUNET, regenerated", lead
+
+
 def notice(config: Config) -> str | None:
-    """What the page of a small config says on top: which data stand in, what is scaled down."""
-    if not config["stand_ins"]:
-        return None
+    """What a page says on top if its run is not the paper's: what stands in, what is smaller."""
     pairs = [f"{ours} for {dataset_label(name)}" for name, ours in config["stand_ins"].items()]
     small = dict.fromkeys(text for texts in scaled_down(config).values() for text in texts)
     key, papers = LEARNING_RATE
     if (rate := config_value(config, key)) != papers:
         small[f"learning rate of supernets {rate} ({papers})"] = None
-    return (
-        f"The paper's benchmark, scaled down. Data sets that stand in: {', '.join(pairs)}. In "
-        f"brackets the paper's: {'; '.join(small)}. The numbers compare the methods on these data "
-        "and networks, and say little about the paper's."
-    )
+    texts = [f"Data sets that stand in for the paper's: {', '.join(pairs)}."] * bool(pairs)
+    if small:
+        texts.append(f"Different from the paper (its value in brackets): {'; '.join(small)}.")
+    return " ".join(["This run is not at the paper's scale.", *texts]) if texts else None

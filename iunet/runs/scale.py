@@ -37,13 +37,15 @@ PAPER_SCALE = {
 
 
 def scaled_down(config: Config) -> dict[str, list[str]]:
-    """By kind of data, and of the tuning: what is smaller than in the paper, whose is in brackets.
+    """By kind of data, and of the tuning: what is smaller than in the paper.
 
-    Kinds of which nothing is smaller are left out.
+    The paper's value stands in brackets. Kinds of which nothing is smaller are left out.
     """
     found: dict[str, list[str]] = {}
     for kind, scale in PAPER_SCALE.items():
         for key, (name, full) in scale.items():
+            if config["own"] and key.startswith("datasets."):
+                continue  # one data set is all that its owner asked for
             value = config_value(config, key)
             size = len(value) if isinstance(value, list) else value
             if size < full:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from configs import merged
 
-from iunet.page.facts import LEARNING_RATE, notice
+from iunet.page.facts import LEARNING_RATE, heading, notice
+from iunet.runs.overlays import merged_config
 from iunet.runs.scale import PAPER_SCALE, config_value, scaled_down
 
 
@@ -40,3 +42,18 @@ def test_the_demos_banner_names_every_size_that_is_smaller():
 def test_what_is_the_papers_is_not_named():
     text = notice(merged() | {"stand_ins": {"cifar10": "photo_digits"}, "seeds": [0]})
     assert "seeds 1 (3)." in text and "epochs" not in text
+
+
+@pytest.mark.parametrize("name", ["cpu-study", "demo", "weekend"])
+def test_a_smaller_run_is_not_headed_as_the_papers(name):
+    title, lead = heading(merged(name))
+    assert title == "IUNET, scaled down" and "not a reproduction" in lead
+    assert heading(merged())[0] == "IUNET, regenerated"
+    assert "α of MLP_VIS 1 (8)" in notice(merged("cpu-study"))
+
+
+def test_the_page_of_an_own_table_says_what_its_budgets_are():
+    config = merged_config([], ["own=my.csv", "target=label"])
+    assert heading(config)[0] == "Which method is best on my.csv?"
+    text = notice(config)
+    assert "XGB at most 30 minutes" in text and "tables" not in text and "image sets" not in text

@@ -19,7 +19,7 @@ from iunet.page.build import (
     PDF_BYTES,
     Figure,
     Page,
-    compared_tables,
+    agreement_groups,
     lossless_webp,
     render_page,
 )
@@ -89,9 +89,15 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
     exact = small_table("table8", {"x": {"a": cell(1.0, 1.0, "yes")}})
     exact["cells"]["x"]["a"]["paper"]["std"] = None
     repeated = small_table("metrics_tabular", {"x": row})
-    shown = compared_tables([table, exact, repeated])
-    assert [document["id"] for document in shown] == ["table6", "table8"]
-    assert [*map(expected_agreement, shown)] == [pytest.approx(1.9), None]
+    scores, statistics = agreement_groups([table, exact, repeated, table | {"id": "table7"}])
+    assert [line["anchor"] for line in scores["lines"]] == ["table6", "table7"]
+    assert (scores["title"], scores["counts"]["yes"]) == ("Scores", 2)
+    assert scores["expected"] == pytest.approx(3.8)
+    assert (statistics["title"], statistics["counts"]) == (
+        "Statistics of the data sets",
+        {"yes": 1},
+    )
+    assert statistics["expected"] is None and expected_agreement(table) == pytest.approx(1.9)
     assert "<small>(1.9 if all were equal)</small>" in rendered(minimal(tables=[table]))
 
 
