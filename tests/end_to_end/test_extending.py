@@ -53,7 +53,10 @@ def add_everything(project: Project) -> list[str]:
             (project.path / found[1]).write_text(block)
     overlay: dict = {}
     for block in blocks("yaml"):
-        update_config(overlay, yaml.safe_load(block))
+        if found := re.match(r"# (\S+)\n", block):
+            (project.path / found[1]).write_text(block)
+        else:
+            update_config(overlay, yaml.safe_load(block))
     update_config(overlay, {"data": {"registry": ["config/datasets.csv", "mine.csv"]}})
     del overlay["tables"]["table7"]  # a method of all tables, of which no run is needed here
     (project.path / "mine.csv").write_text(blocks("csv")[0])
@@ -83,17 +86,18 @@ def test_additions_are_what_the_document_says(project):
     assert set(catalogs) == kinds
     assert json.loads(python(project, STATES)) == before  # nothing that exists is made again
     tables = project.path / "results" / "test" / "tables"
-    targets = ["tables/toys.csv", "tables/widths.csv", "data/rings/data.json"]
-    overlays = ("config/test.yaml", "mine.yaml")
-    code, output = project.snakemake(*(f"results/test/{t}" for t in targets), overlay=overlays)
+    files = [f"results/test/{name}" for name in ("tables/widths.csv", "data/rings/data.json")]
+    assert "snakemake --cores 2 experiments --configfile lamp.yaml\n" in blocks("bash")
+    overlays = ("config/test.yaml", "mine.yaml", "lamp.yaml")
+    code, output = project.snakemake("experiments", *files, overlay=overlays)
     assert code == 0, output[-3000:]
     shown = (tables / "toys.csv").read_text()
-    assert all(method in shown for method in ("dense_linear", "smoothed_fan_in", "nearest"))
+    assert all(method in shown for method in ("dense_linear", "smoothed", "nearest"))
+    assert "omp_lamp" in (tables / "scores.csv").read_text()
     assert "Parameters of the networks" in (tables / "widths.md").read_text()
     runs = project.path / "results" / "test" / "runs" / "wine"
-    assert (
-        runs / "toy" / "kappa1-smoothed" / "seed0" / "ratio8-fan_in" / "evaluation.json"
-    ).exists()
+    assert (runs / "mlp_tab" / "kappa1-sup" / "seed0" / "ratio8-lamp" / "mask.json").exists()
+    assert (runs / "toy" / "kappa1-smoothed" / "seed0" / "ratio8" / "evaluation.json").exists()
     assert (runs / "toy" / "dense-linear" / "seed0" / "evaluation.json").exists()
     assert (runs / "nearest" / "seed0" / "evaluation.json").exists()
 
