@@ -65,8 +65,8 @@ def read_registry(paths: Iterable[str | Path]) -> dict[str, Dataset]:
         for dataset in _read_file(path):
             if dataset.name in datasets:
                 raise UserError(
-                    f"{dataset.declared_at}: data set '{dataset.name}' is declared already, at "
-                    f"{datasets[dataset.name].declared_at}. Give one of them another name."
+                    f"{dataset.declared_at}: data set '{dataset.name}' is already declared at "
+                    f"{datasets[dataset.name].declared_at}. Rename one of them."
                 )
             datasets[dataset.name] = dataset
     return datasets
@@ -76,11 +76,11 @@ def _read_file(path: Path) -> list[Dataset]:
     header, rows = _read_csv(path, "registry of data sets (config key data.registry)")
     required, unknown = set(COLUMNS[:4]) - set(header), set(header) - set(COLUMNS)
     if required or unknown:
-        fault = f"lacks the column '{min(required)}'" if required else ""
-        fault = fault or f"has the unknown column '{min(unknown, key=str)}'"
+        fault = f"has no column '{min(required)}'" if required else ""
+        fault = fault or f"has an unknown column '{min(unknown, key=str)}'"
         raise UserError(
-            f"The registry of data sets {path} {fault}. Its columns are: {', '.join(COLUMNS)} "
-            "(the last two may be left out)."
+            f"The registry of data sets {path} {fault}. Its columns are {', '.join(COLUMNS)}; the "
+            "last two are optional."
         )
     return [_parse_row(row, f"{path}, line {line}") for line, row in rows]
 
@@ -94,40 +94,41 @@ def _read_csv(path: Path, what: str) -> tuple[list[str], list[tuple[int, dict]]]
     except (OSError, ValueError) as error:  # the latter also for NUL in a path
         raise UserError(f"The {what} {path} cannot be read as UTF-8 text: {error}.") from error
     except csv.Error as error:  # a field as long as a book
-        raise UserError(f"The {what} {path} is no CSV: {error}.") from error
+        raise UserError(f"The {what} {path} cannot be read as CSV: {error}.") from error
 
 
 def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
     if None in row or None in row.values():
-        raise UserError(f"{where}: the row does not have as many fields as the header.")
+        raise UserError(f"{where}: the row and the header differ in their number of fields.")
     row = {key: value.strip() for key, value in row.items()}
     name, kind, source, location = (row[column] for column in COLUMNS[:4])
     if not NAME.fullmatch(name):
         raise UserError(
-            f"{where}: '{name}' cannot be the name of a data set: names are used in paths, so they "
-            "consist of lower-case letters, digits, '.', '_' and '-', at most 100 in all, and "
-            "start with one of the first two."
+            f"{where}: '{name}' cannot be the name of a data set. Names are used in paths: at most "
+            "100 lower-case letters, digits, '.', '_' and '-', starting with a letter or digit."
         )
     if kind not in KINDS:
-        raise UserError(f"{where}: kind of '{name}' is '{kind}', not one of {', '.join(KINDS)}.")
+        raise UserError(f"{where}: '{name}' has the kind '{kind}', not {' or '.join(KINDS)}.")
     if source not in SOURCES:
         raise UserError(
-            f"{where}: source of '{name}' is '{source}', not one of {', '.join(SOURCES)}."
+            f"{where}: '{name}' has the source '{source}', not one of {', '.join(SOURCES)}."
             + nearest(source, SOURCES)
         )
     if kind not in SOURCES[source].kinds:
-        raise UserError(f"{where}: the source '{source}' has no {kind} data, but '{name}' asks it.")
+        raise UserError(
+            f"{where}: '{name}' is {kind} data, but the source '{source}' has no {kind} data."
+        )
     if not location:
         raise UserError(f"{where}: '{name}' has no location.")
     if source == "openml" and not (location.isascii() and location.isdigit()):
         raise UserError(
-            f"{where}: the location of '{name}' is '{location}', but OpenML sets are named by the "
-            "number of their task."
+            f"{where}: the location of '{name}' is '{location}', but must be the number of an "
+            "OpenML task."
         )
     if source == "file":
         refuse_placeholders(f"{where}: the location of '{name}'", location)
     if source == "file" and kind == "tabular" and not row.get("target"):
-        raise UserError(f"{where}: '{name}' comes from a file, so the target column must be named.")
+        raise UserError(f"{where}: '{name}' comes from a file: name its target column.")
     listed = row.get("categorical", "").split(LIST_SEPARATOR)
     categorical = tuple(column.strip() for column in listed if column.strip())
     return Dataset(name, kind, source, location, row.get("target", ""), categorical, where)
@@ -136,8 +137,8 @@ def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
 def refuse_placeholders(what: str, path: str) -> None:
     if set(path) & set("{}<>"):
         raise UserError(
-            f"{what} is '{path}', but Snakemake takes braces and < > in the name of a file for "
-            "placeholders. Rename the file."
+            f"{what} is '{path}', but Snakemake reads {{ }} and < > in file names as placeholders. "
+            "Rename the file."
         )
 
 
@@ -160,8 +161,8 @@ def find(registry: dict[str, Dataset], name: str, asked_by: str) -> Dataset:
     if name not in registry:
         raise UserError(
             f"{asked_by} names the data set '{name}', which no registry declares."
-            f"{nearest(name, registry)} Known are: {', '.join(sorted(registry))}. Add a row to "
-            "config/datasets.csv, or a file of your own to data.registry."
+            f"{nearest(name, registry)} Known data sets: {', '.join(sorted(registry))}. Add a row "
+            "to config/datasets.csv, or add a registry of your own to data.registry."
         )
     return registry[name]
 
@@ -176,18 +177,18 @@ def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
             continue
         for _, row in _read_csv(index, "mirror's index")[1]:
             if missing := {"name", "file", "sha256"} - {k for k, v in row.items() if v}:
-                raise UserError(f"{index}: a row without '{min(missing)}': {dict(row)}.")
+                raise UserError(f"{index} has a row without '{min(missing)}': {dict(row)}.")
             if Path(row["file"]).is_absolute() or ".." in Path(row["file"]).parts:
                 raise UserError(
-                    f"{index}: the file of '{row['name']}' is '{row['file']}', which lies outside "
-                    "of the mirror's folder. A mirror's files lie beside its index."
+                    f"{index}: the file of '{row['name']}' is '{row['file']}', which is outside "
+                    "the mirror. Put the file in the same folder as the index."
                 )
             path = str(index.parent / row["file"])
             rows[row["name"]] = {**row, "sha256": row["sha256"].lower(), "kind": kind, "path": path}
     if not rows:
         raise UserError(
-            f"data.mirror is '{mirror}', but there is neither {mirror}/tabular/index.csv nor "
-            f"{mirror}/vision/index.csv with a row in it. Point it to a mirror, or set it to null "
-            "to use the network."
+            f"The config key data.mirror is '{mirror}', but neither {mirror}/tabular/index.csv nor "
+            f"{mirror}/vision/index.csv lists a data set. Point the key to a mirror, or set it to "
+            "null to use the network."
         )
     return rows

@@ -20,20 +20,21 @@ def check_profile(folder: Path) -> None:
     if shutil.which("sbatch") is None or shutil.which("sinfo") is None:
         raise UserError(
             "The profile sends jobs to Slurm, but this machine has no sbatch. Start Snakemake on "
-            "the cluster's login node, or without the profile to run the jobs here."
+            "the cluster's login node, or run the jobs here without the profile."
         )
     command = ["sinfo", "--noheader", "--format=%R"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if answer.returncode != 0:
         raise UserError(
-            f"Slurm does not answer: sinfo said '{answer.stderr.strip()}'. Is its controller up?"
+            f"Slurm does not answer: sinfo said '{answer.stderr.strip()}'. Check that its "
+            "controller is running."
         )
     known = sorted(set(answer.stdout.split()))
     for name, file in named_partitions(folder).items():
         if name not in known:
             raise UserError(
-                f"There is no Slurm partition '{name}', which {file} names.{nearest(name, known)} "
-                f"This cluster has: {', '.join(known)}."
+                f"{file} names the Slurm partition '{name}', which does not exist."
+                f"{nearest(name, known)} This cluster has: {', '.join(known)}."
             )
 
 
@@ -55,4 +56,4 @@ if __name__ == "__main__":
         check_profile(Path(sys.argv[1] if len(sys.argv) > 1 else "profiles/slurm"))
     except (UserError, OSError) as error:
         sys.exit(str(error))
-    print("Slurm answers, and has every partition that the profile names.")
+    print("Slurm answers and has every partition that the profile names.")

@@ -108,7 +108,7 @@ def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
     return (
         f"This machine has {len(gpu_ids())} NVIDIA GPU(s), but torch cannot use them ({reason}), "
         "so 'device: auto' trains on the CPU. docs/cluster.md says how to install another build "
-        "of torch; 'device: cpu' takes this warning away."
+        "of torch. To silence this warning, set 'device: cpu'."
     )
 
 
@@ -118,10 +118,10 @@ def places_warning(config: dict[str, Any], largest_mb: int) -> str | None:
     if memory_mb is None or places * largest_mb <= memory_mb:
         return None
     fit = memory_mb // largest_mb
-    advice = f"Set it to {fit}." if fit else "Give that network another device (key 'devices')."
+    advice = f"Set it to {fit}." if fit else "Set another device for that network ('devices')."
     return (
-        f"By the estimate the largest training takes {largest_mb:,} MB of a GPU. There are "
-        f"{memory_mb:,} MB, which 'jobs_per_gpu: {places}' shares out. {advice}"
+        f"'jobs_per_gpu: {places}' may run out of GPU memory: the largest training needs an "
+        f"estimated {largest_mb:,} MB, and the GPU has {memory_mb:,} MB. {advice}"
     )
 
 
@@ -139,8 +139,8 @@ def check_xgboost_gpu() -> None:
         used = "cpu"
     if not used.startswith("cuda"):
         raise UserError(
-            f"The config key 'devices.xgb' is cuda, but XGBoost uses the {used} here: it was built "
-            "without CUDA, or finds no GPU. Set the key to cpu."
+            f"The config key 'devices.xgb' is cuda, but XGBoost runs on {used} here: it was built "
+            "without CUDA or finds no GPU. Set the key to cpu."
         )
 
 
@@ -169,14 +169,14 @@ def device_of_job(config: dict[str, Any], name: str) -> str:
     if device == "cpu" and asked == "auto" and sent_by_scheduler():
         raise UserError(
             f"The config key '{key}' is 'auto', but this job was sent to {platform.node()}, which "
-            "has no GPU that torch can use. Where jobs are sent to a cluster, say which it is: "
-            "cuda, and each training asks for a GPU, or cpu."
+            "has no GPU that torch can use. On a cluster, set the key to 'cuda' (each training "
+            "then asks for a GPU) or to 'cpu'."
         )
     if device == "cuda" and not gpu_ids():
         raise UserError(
-            f"The config key '{key}' is 'cuda', but this machine has no NVIDIA GPU that it may "
-            "use (none in /proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them). Set it "
-            "to auto or cpu, or send the jobs to machines that have one (--profile profiles/slurm)."
+            f"The config key '{key}' is 'cuda', but this job sees no NVIDIA GPU: there is none in "
+            "/proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them. Set the key to auto or "
+            "cpu, or send the jobs to machines with a GPU (--profile profiles/slurm)."
         )
     return device
 
@@ -212,15 +212,15 @@ def explain_failure(error: BaseException, run: str, estimated_mb: int, per_gpu: 
         card = f" of the {facts.total_memory / 1e6:,.0f} MB of {facts.name}"
     if device_failure(error) == "memory":
         return (
-            f"{run} ran out of the GPU's memory. By the estimate it takes {estimated_mb:,} MB"
-            f"{card}; 'jobs_per_gpu' lets {per_gpu} jobs share a card. Lower that key, end other "
-            "programs on the card (`nvidia-smi` shows them), or give the network or learner a "
-            f"larger card, or the CPU by the config key 'devices' ({said})."
+            f"{run} ran out of GPU memory ({said}). It needs an estimated {estimated_mb:,} MB"
+            f"{card}, and 'jobs_per_gpu' lets {per_gpu} jobs share a GPU. Lower that key, stop "
+            "other programs on the GPU (`nvidia-smi` lists them), use a larger GPU, or move the "
+            "network or learner to the CPU with the config key 'devices'."
         )
     return (
-        f"{run} ended because its GPU failed, which is no result of the run ({said}). `nvidia-smi` "
-        "and the system's log may say more; docs/cluster.md names builds of torch for older cards "
-        "and drivers. The same command goes on from what is saved."
+        f"{run} stopped because its GPU failed ({said}). This is not counted as a result. "
+        "`nvidia-smi` and the system log may say more; docs/cluster.md lists builds of torch for "
+        "older GPUs and drivers. The same command continues from the last checkpoint."
     )
 
 
@@ -237,12 +237,12 @@ def try_gpu() -> None:
         with contextlib.suppress(AssertionError, RuntimeError):
             major, minor = torch.cuda.get_device_capability()
             card = f"{torch.cuda.get_device_name()} (sm_{major}{minor})"
-            known = f", made for {' '.join(torch.cuda.get_arch_list())}"
+            known = f", built for {' '.join(torch.cuda.get_arch_list())}"
         raise UserError(
             f"The config asks for cuda, but torch {torch.__version__} (CUDA {torch.version.cuda}"
-            f"{known}) cannot compute on it here: it sees {card}, and says: {one_line(error)}. "
-            "docs/cluster.md, 'Another build of torch', has builds for older cards and drivers; "
-            "'device: cpu' does without a GPU."
+            f"{known}) cannot compute on a GPU here: it sees {card} and says: {one_line(error)}. "
+            "docs/cluster.md, 'Another build of torch', lists builds for older GPUs and drivers; "
+            "'device: cpu' trains without a GPU."
         ) from error
 
 
@@ -250,9 +250,8 @@ def check_threads(key: str, wanted: int, granted: int) -> None:
     """Fewer than asked for is an error: torch's sums would be others, and a study slower."""
     if granted < wanted:
         raise UserError(
-            f"The config key '{key}' is {wanted}, but this job was given {granted}: call snakemake "
-            f"with --cores {wanted} or more (the slurm profile has a line 'cores'), or lower the "
-            "key."
+            f"The config key '{key}' is {wanted}, but this job was given {granted}. Run snakemake "
+            f"with --cores {wanted} or more ('cores' in the slurm profile), or lower the key."
         )
 
 

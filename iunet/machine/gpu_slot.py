@@ -51,9 +51,9 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
                 return gpu
         if time.monotonic() >= end:
             raise UserError(
-                f"All {len(ids)} GPUs ({', '.join(ids)}) have been in use by other jobs for "
-                f"{wait_s:.0f} s, {per_gpu} on each. Run one workflow at a time, or raise the "
-                f"config key 'jobs_per_gpu' (locks: {folder})."
+                f"All {len(ids)} GPUs ({', '.join(ids)}) have been busy for {wait_s:.0f} s, with "
+                f"{per_gpu} job(s) on each. Run one workflow at a time, or raise the config key "
+                f"'jobs_per_gpu' (lock files: {folder})."
             )
         if not waiting:
             log.info("all GPUs are in use: waiting for one")
@@ -70,14 +70,14 @@ def lock_folder() -> Path:
         found = folder.lstat()
     except OSError as error:
         raise UserError(
-            f"The folder {folder}, in which jobs share out GPUs, cannot be made "
-            f"({one_line(error)}). Set XDG_CACHE_HOME to a folder of yours."
+            f"The folder {folder}, where jobs lock GPUs, cannot be created ({one_line(error)}). "
+            "Set XDG_CACHE_HOME to a folder of yours."
         ) from error
     others_may_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or others_may_write:
         raise UserError(
-            f"The folder {folder}, in which jobs share out GPUs, is a link, or somebody else owns "
-            "it or may write to it. Remove it, or set XDG_CACHE_HOME to a folder of yours."
+            f"The folder {folder}, where jobs lock GPUs, is a link, or another user owns it or may "
+            "write to it. Remove it, or set XDG_CACHE_HOME to a folder of yours."
         )
     return folder
 

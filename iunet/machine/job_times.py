@@ -36,4 +36,4 @@ if __name__ == "__main__":
         jobs, seconds = entry["jobs"], entry["seconds"]
         print(f"{rule:20}{jobs:6}{seconds:10.1f}{seconds / jobs:8.1f}")
     jobs, seconds = (sum(entry[key] for entry in times.values()) for key in ("jobs", "seconds"))
-    print(f"{'total':20}{jobs:6}{seconds:10.1f}   (seconds of all jobs, one after the other)")
+    print(f"{'total':20}{jobs:6}{seconds:10.1f}   (sum over all jobs; some ran at the same time)")

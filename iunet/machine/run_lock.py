@@ -53,15 +53,18 @@ def lock_run(output: str | Path, wait_s: float = WAIT_S) -> Callable[[], None]:
         lock.acquire(timeout=wait_s, poll_interval=PAUSE_S)
     except Timeout:
         raise UserError(
-            f"{output} is being made by {_holder(path)}, which an earlier start of the workflow "
-            "left behind, or another one runs. Wait until that process ends, or end it (`kill` "
-            "lets a training save its epoch first), and run the same command again."
+            f"{output} is being made by {_holder(path)}, which belongs to another workflow or was "
+            "left by an earlier one. Wait until that process ends, or stop it (after `kill`, a "
+            "training saves its epoch first), and run the same command again."
         ) from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             explain_full_disk(error, path)
             raise _unwritable(path.parent, error.strerror) from error
-        log.warning("%s: this file system has no locks; see that no other job runs here", path)
+        log.warning(
+            "%s: this file system has no locks; make sure that no other workflow makes this run",
+            path,
+        )
     atexit.register(release)
     return release
 

@@ -97,7 +97,7 @@ def time_limit() -> TimeLimit | None:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         began, ends = (datetime.fromisoformat(t).timestamp() for t in answer.stdout.split())
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        log.warning("the time limit of Slurm job %s is not known: %s", job, one_line(error))
+        log.warning("cannot find the time limit of Slurm job %s: %s", job, one_line(error))
         return None
     return TimeLimit(job, began, ends)
 
@@ -160,7 +160,7 @@ def alarm(limit: TimeLimit | None) -> Iterator[None]:
 
 def requeue(limit: TimeLimit, saved: str) -> NoReturn:
     """Put this job back into the queue and wait for its end; `saved` says what is saved."""
-    log.info("%s; the job's limit of %.0f min is near: back into the queue", saved, limit.minutes)
+    log.info("%s; back to the queue, near the job's limit of %.0f min", saved, limit.minutes)
     command = ["scontrol", "requeue", limit.job]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_S)
@@ -170,9 +170,9 @@ def requeue(limit: TimeLimit, saved: str) -> NoReturn:
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = one_line(error)
     raise UserError(
-        f"{saved}, and the job's limit of {limit.minutes:.0f} minutes is near. Slurm did not put "
-        f"it back into the queue ({reason}), so it ends here and goes on when it is started again: "
-        "call snakemake with a higher --retries, or start it again."
+        f"{saved}, because the job's limit of {limit.minutes:.0f} minutes is near. Slurm did not "
+        f"put the job back into the queue ({reason}), so it ends here. It continues when it is "
+        "started again: run snakemake with a higher --retries, or run the same command again."
     )
 
 

@@ -57,7 +57,7 @@ class NetworkEntry:
 def network_entry(name: str) -> NetworkEntry:
     if name not in NETWORKS:
         raise UserError(
-            f"There is no network '{name}'.{nearest(name, NETWORKS)} Known are: "
+            f"There is no network '{name}'.{nearest(name, NETWORKS)} Known networks: "
             f"{', '.join(NETWORKS)}."
         )
     return NETWORKS[name]

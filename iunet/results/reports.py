@@ -42,7 +42,7 @@ TRIAL = {
     **{"number": int, "state": str, "score": float, "seconds": float},
     **{"reason": str, "flags": str},
 }
-REDO = "It is an artifact of the workflow: delete it and run the same command again."
+REDO = "The workflow wrote this file: delete it and run the same command again."
 
 Report = dict[str, Any]
 Read = Callable[[str], Report]  # `read_json` with a memory: runs share reports
@@ -83,7 +83,7 @@ def _check_run(path: str, kind: str, report: Report, run: AskedRun, keys: Iterab
     for key in keys:
         found, asked = report.get(key), getattr(run, key)
         if found != asked:
-            refuse(path, f"is the {kind} of {key} {found!r}, but {asked!r} was asked for ({run})")
+            refuse(path, f"is the {kind} of {key} {found!r}, but {asked!r} was expected ({run})")
 
 
 def _check_network(path: str, report: Report, run: AskedRun) -> None:
@@ -92,13 +92,13 @@ def _check_network(path: str, report: Report, run: AskedRun) -> None:
     name = network.get("name") if isinstance(network, dict) else network
     known = (base_network(run.network), run.method)
     if name not in known and not (name is None and run.stage == "tuned"):
-        asked = f"but '{run.network}' was asked for ({run})"
+        asked = f"but '{run.network}' was expected ({run})"
         refuse(path, f"is the report of network '{name}', {asked}")
 
 
 def _refuse_unknown(path: str, found: Iterable[str], known: Iterable[str]) -> None:
     if unknown := sorted(set(found) - set(known)):
-        raise UserError(f"{path} measures {', '.join(unknown)}, for which runs.csv has no column.")
+        raise UserError(f"{path} measures {', '.join(unknown)}: runs.csv has no column for it.")
 
 
 # ---- evaluations
@@ -116,7 +116,7 @@ def _scores(report: Report, path: str) -> dict[str, float]:
         if key in metrics:
             found[key] = _number(metrics[key], PERCENTAGE, key, path)
         elif not (valid_may_lack and key.startswith("valid")):
-            refuse(path, f"lacks the metric '{key}'")
+            refuse(path, f"has no metric '{key}'")
     return found
 
 
@@ -125,7 +125,7 @@ def _number(value: Any, kind: str, place: str, path: str) -> float:
     low, high = RANGES[kind]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        raise UserError(f"{path}: '{place}' is {value!r}, which is no {kind}. {REDO}")
+        raise UserError(f"{path}: '{place}' is {value!r}, which is not a {kind}. {REDO}")
     return float(value) if kind == PERCENTAGE else value
 
 
@@ -197,13 +197,13 @@ def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> b
     choice = read(path)
     _check_run(path, "choice", choice, run, ("dataset", "network", "method"))
     if "chosen" not in choice:
-        refuse(path, "is not a choice: it lacks 'chosen'")
+        refuse(path, "is not a choice: it has no 'chosen'")
     if (chosen := choice["chosen"]) is None:
         return False
     pair = (chosen.get("supernet"), chosen.get("cut"))
     if pair not in candidates:
         asked = ", ".join(map("/".join, sorted(candidates)))
-        refuse(path, f"chooses {chosen!r}, which is not among the runs asked for: {asked}")
+        refuse(path, f"chooses {chosen!r}, which is not one of the expected runs: {asked}")
     return pair == (run.supernet, run.cut)
 
 
@@ -217,7 +217,7 @@ def read_dataset(path: str, dataset: str) -> Report:
     """What the report of a split says of a data set (iunet/tables/table8.py and table9.py)."""
     split = read_json(path)
     if split.get("dataset") != dataset:
-        refuse(path, f"is the split of {split.get('dataset')!r}, but {dataset!r} was asked for")
+        refuse(path, f"is the split of {split.get('dataset')!r}, but {dataset!r} was expected")
     provenance = split["provenance"]
     totals = [sum(entry[part] for part in ("train", "valid", "test")) for entry in split["classes"]]
     task = provenance.get("task_id") or provenance.get("instead_of", {}).get("location")
@@ -258,6 +258,6 @@ def read_trials(path: str) -> list[Report]:
     except (OSError, ValueError, KeyError) as error:
         refuse(path, f"cannot be read as the trials of a study ({one_line(error)})")
     if trials["score"].isna().ne(trials["state"] == "failed").any():
-        refuse(path, "has trials without a score that did not fail")
+        refuse(path, "has successful trials without a score, or failed trials with one")
     trials = trials.astype(object).where(trials.notna(), None).sort_values("number")
     return trials.to_dict("records")

@@ -68,8 +68,8 @@ def read_records(path: str | Path) -> list[Record]:
             reader = csv.DictReader(file)
             if reader.fieldnames != COLUMNS:
                 raise UserError(
-                    f"{path} has other columns than this version writes: it was made by another "
-                    "version. Make it again with the rule `rows`."
+                    f"{path} was made by another version: its columns differ from those of this "
+                    "one. Make it again with the rule `rows`."
                 )
             return [_parsed(row, f"{path}, line {reader.line_num}") for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -96,4 +96,4 @@ def _number(text: str, key: str, where: str) -> int | float:
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        raise UserError(f"{where}: '{key}' is '{text}', which is no number.") from None
+        raise UserError(f"{where}: '{key}' is '{text}', which is not a number.") from None

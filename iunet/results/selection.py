@@ -72,7 +72,10 @@ def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) ->
         picked = candidates[(candidates[same] == chosen.iloc[0][same]).all(axis=1)]
         if sorted(picked["seed"]) != sorted(candidates["seed"].unique()):
             run, n = ", ".join(candidates.iloc[0][METHOD]), len(picked)
-            raise UserError(f"The choice means {n} networks of all seeds ({run}). {REDO}")
+            raise UserError(
+                f"The choice of {run} names {n} networks over all seeds; there must be one for "
+                f"each seed. {REDO}"
+            )
     else:
         picked = candidates.drop_duplicates("seed")
     missing = picked["seed"].map(candidates.groupby("seed")["missing"].first())

@@ -231,7 +231,7 @@ def test_a_checkpoint_that_is_none_is_told_in_the_log(tmp_path, caplog, written)
         written
     )
     assert Checkpoint(path, {"id": "x"}).load(torch.device("cpu")) is None
-    assert "supernet.checkpoint" in caplog.text and "starting afresh" in caplog.text
+    assert "supernet.checkpoint" in caplog.text and "starting over" in caplog.text
 
 
 def test_delete_it_and_run_the_same_command_again(tmp_path):

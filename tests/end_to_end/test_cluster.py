@@ -171,7 +171,7 @@ def test_a_profile_with_a_partition_that_does_not_exist(slurm, tmp_path):
 
     profile = tmp_path / "config.yaml"
     profile.write_text("default-resources: {slurm_partition: gpus}")
-    assert "no Slurm partition 'gpus'" in check().stderr
+    assert "the Slurm partition 'gpus', which does not exist" in check().stderr
     assert "Did you mean 'gpu'? This cluster has: cpu, gpu." in check().stderr
     profile.write_text("default-resources: {slurm_partition: gpu}")
     assert check().returncode == 0

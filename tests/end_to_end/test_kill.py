@@ -61,7 +61,7 @@ def test_sigterm_saves_the_epoch_and_the_next_start_continues(toy):
     stopped = StageProcess(toy, "supernet").wait_for("epoch")
     stopped.send(signal.SIGTERM)
     code, said = stopped.finish()
-    assert code != 0 and "was asked to stop (SIGTERM)" in said
+    assert code != 0 and "was stopped (SIGTERM)" in said
     assert [path.name for path in folder.iterdir()] == ["supernet.checkpoint"]
     assert StageProcess(toy, "supernet").finish()[0] == 0
     assert result(folder) == expected

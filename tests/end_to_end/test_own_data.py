@@ -94,7 +94,7 @@ def test_network_that_is_down(tmp_path):
         output = tmp_path / "data.parquet", tmp_path / "data.json"
         download(dataset, source_settings(config | down), *output)
     assert "'vehicle' (OpenML task 233094 at http://127.0.0.1:9/api)" in str(caught.value)
-    assert "could not be fetched in 2 attempts" in str(caught.value)
+    assert "could not be downloaded in 2 attempts" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 

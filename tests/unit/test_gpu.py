@@ -85,7 +85,7 @@ def test_a_container_lists_all_gpus_of_its_host_and_may_use_one(one_gpu, tmp_pat
 
 @pytest.mark.parametrize(
     ("largest_mb", "places", "said"),
-    [(2500, 3, None), (2500, 4, "Set it to 3."), (9000, 1, "Give that network another device")],
+    [(2500, 3, None), (2500, 4, "Set it to 3."), (9000, 1, "Set another device for that network")],
 )
 def test_the_start_says_how_many_jobs_fit_on_a_card(one_gpu, tmp_path, largest_mb, places, said):
     (tmp_path / "gpus" / "0").mkdir()
@@ -144,21 +144,21 @@ def test_auto_is_no_answer_on_a_node_of_a_cluster_without_a_gpu(tmp_path, monkey
 @pytest.mark.skipif(torch.cuda.is_available(), reason="torch can use a GPU here")
 def test_cuda_is_tried_before_it_is_used(monkeypatch):
     """As by a build that knows the driver, and has no kernels for the card."""
-    with pytest.raises(UserError, match=r"asks for cuda, but torch .* it sees no GPU, and says"):
+    with pytest.raises(UserError, match=r"asks for cuda, but torch .* it sees no GPU and says"):
         set_up_torch("cuda", 1, 1)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 0))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla V100")
     monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_75", "sm_80"])
-    wanted = r"made for sm_75 sm_80\) cannot compute on it here: it sees Tesla V100 \(sm_70\)"
+    wanted = r"built for sm_75 sm_80\) cannot compute on a GPU here: it sees Tesla V100 \(sm_70\)"
     with pytest.raises(UserError, match=wanted):
         set_up_torch("cuda", 1, 1)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="XGBoost can use a GPU here")
 def test_xgboost_without_a_gpu_is_refused_instead_of_running_on_the_cpu():
-    with pytest.raises(UserError, match=r"'devices\.xgb' is cuda, but XGBoost uses the cpu"):
+    with pytest.raises(UserError, match=r"'devices\.xgb' is cuda, but XGBoost runs on cpu"):
         device.check_xgboost_gpu()
 
 
@@ -187,7 +187,7 @@ def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
 
     with pytest.raises(UserError, match=r"'train\.threads' is 3, but this job was given 2"):
         job(train={"threads": 3}).torch_device()
-    with pytest.raises(UserError, match=r"'devices\.mlp_tab' is 'cuda', but this machine has no"):
+    with pytest.raises(UserError, match=r"'devices\.mlp_tab' is 'cuda', but this job sees no"):
         job(devices={"mlp_tab": "cuda"}).torch_device()
 
 

@@ -222,7 +222,7 @@ def test_jobs_at_once_get_different_gpus(pretend_gpus):
         assert sorted(given) == [["0", "0"], ["1", "1"]]  # each sees its own and no other
         third = start_job()
         _, error = third.communicate(timeout=30)
-        assert third.returncode != 0 and "All 2 GPUs (0, 1) have been in use" in error
+        assert third.returncode != 0 and "All 2 GPUs (0, 1) have been busy" in error
         freed = given[0][0]
         jobs[0].kill()  # SIGKILL: the lock goes with the process
         jobs[0].wait()
@@ -257,7 +257,7 @@ def test_a_folder_of_locks_that_others_may_write_to_is_refused(
         folder.chmod(0o777)
     else:
         monkeypatch.setattr(os, "getuid", lambda: 4711)
-    with pytest.raises(UserError, match=r"iunet-gpus, in which jobs share out GPUs, is a link, or"):
+    with pytest.raises(UserError, match=r"iunet-gpus, where jobs lock GPUs, is a link, or"):
         gpu_slot.claim_gpu()
 
 
@@ -280,5 +280,5 @@ def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch):
         given.append(gpu_slot.claim_gpu(2))
     assert given == ["0", "1", "0", "1"]  # one on each before any has two
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-    with pytest.raises(UserError, match="2 on each"):
+    with pytest.raises(UserError, match=r"2 job\(s\) on each"):
         gpu_slot.claim_gpu(2, wait_s=0)

@@ -74,11 +74,11 @@ def test_the_digest_is_of_what_is_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("dataset", "wine", "is the report of dataset 'wine', but 'vehicle' was asked for"),
+        ("dataset", "wine", "is the report of dataset 'wine', but 'vehicle' was expected"),
         ("seed", 5, "is the report of seed 5"),
         ("stage", "dense", "is the report of stage 'dense'"),
         ("network", {"name": "cnn"}, "is the report of network 'cnn'"),
-        ("metrics", {}, "lacks the metric 'valid_accuracy'"),
+        ("metrics", {}, "has no metric 'valid_accuracy'"),
     ],
 )
 def test_a_report_of_another_run_is_refused_by_name(tmp_path, key, value, words):
@@ -98,7 +98,7 @@ def test_what_is_no_percentage_is_refused(tmp_path, score):
     report = json.loads(path.read_text())
     report["metrics"]["test_accuracy"] = score
     path.write_text(json.dumps({key: v for key, v in report.items() if key != "made_by"}))
-    with pytest.raises(UserError, match=r"'test_accuracy' is .*, which is no percentage"):
+    with pytest.raises(UserError, match=r"'test_accuracy' is .*, which is not a percentage"):
         collect(bench, Request(cells))
 
 
@@ -108,7 +108,7 @@ def test_choices_are_among_the_candidates(tmp_path):
     path = f"{bench.root}/runs/vehicle/mlp_tab/choice-iunet.json"
     other = {"supernet": ILO, "cut": "ratio4"}
     changed(path, chosen=other)
-    with pytest.raises(UserError, match="which is not among the runs asked for"):
+    with pytest.raises(UserError, match="which is not one of the expected runs"):
         collect(bench, Request(cells))
     changed(path, method="omp")
     with pytest.raises(UserError, match="is the choice of method 'omp'"):
@@ -133,7 +133,7 @@ def test_a_time_must_be_one(tmp_path):
     bench, cells = bench_of(tmp_path)
     write_results(bench, Request(cells, times=cells))
     changed(path_of(bench, "supernet.json"), times={})
-    with pytest.raises(UserError, match=r"'times.total_s' is None, which is no time"):
+    with pytest.raises(UserError, match=r"'times.total_s' is None, which is not a time"):
         collect(bench, Request(cells, times=cells))
 
 
@@ -270,10 +270,10 @@ def test_other_columns_and_words_for_numbers_are_refused(tmp_path):
     lines = (ROOT / "reports/cpu-study/runs.csv").read_text().splitlines()
     path = tmp_path / "runs.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(UserError, match="has other columns than this version writes"):
+    with pytest.raises(UserError, match="was made by another version"):
         read_runs_csv(path)
     path.write_text("\n".join([lines[0], lines[1].replace(",0,", ",zero,", 1)]) + "\n")
-    with pytest.raises(UserError, match=r"line 2: 'seed' is 'zero', which is no number"):
+    with pytest.raises(UserError, match=r"line 2: 'seed' is 'zero', which is not a number"):
         read_runs_csv(path)
 
 

@@ -103,7 +103,9 @@ def test_an_alarm_within_the_work():
 
 def test_where_slurm_puts_no_job_back(tools, monkeypatch):
     monkeypatch.setenv("REFUSED", "1")
-    with pytest.raises(UserError, match="Half is saved, and the job's limit of 2 minutes is near"):
+    with pytest.raises(
+        UserError, match="Half is saved, because the job's limit of 2 minutes is near"
+    ):
         time_limit.requeue(TimeLimit("17", 0, 100), "Half is saved")
     assert tools.read_text() == "requeue 17\n"
 
@@ -114,7 +116,7 @@ def test_where_slurm_does_not_answer(monkeypatch, fault):
         raise fault
 
     monkeypatch.setattr(time_limit.subprocess, "run", run)
-    with pytest.raises(UserError, match="did not put it back"):
+    with pytest.raises(UserError, match="did not put the job back"):
         time_limit.requeue(TimeLimit("17", 0, 100), "Half is saved")
 
 
@@ -179,7 +181,7 @@ def test_an_epoch_that_is_cut_off_is_repeated_from_the_last_checkpoint(
 
 def test_an_epoch_longer_than_a_job_is_an_error(tools, monkeypatch, tmp_path):
     set_limit(monkeypatch, LONG)
-    with pytest.raises(UserError, match="An epoch takes longer than a job may take"):
+    with pytest.raises(UserError, match="One epoch takes longer than a job may run"):
         train(make_training(6, ring), Checkpoint(tmp_path / "toy.checkpoint", {}))
     assert not tools.exists()
     set_limit(monkeypatch, 10 * LONG)  # most of the job's time went into others of its group
@@ -195,7 +197,7 @@ def test_a_group_that_leaves_no_epoch_after_a_restart_is_an_error(tools, monkeyp
     mark_as_sent()
     monkeypatch.delenv("SLURM_RESTART_COUNT")  # as Snakemake's plugin does
     checkpoint = Checkpoint(tmp_path / "toy.checkpoint", {}, every_s=0)
-    with pytest.raises(UserError, match="left this training less than an epoch"):
+    with pytest.raises(UserError, match="left less than an epoch for this training"):
         train(make_training(6, ring), checkpoint)
     assert not tools.exists()
     with pytest.raises(PutBack):  # with an epoch it comes nearer to its end

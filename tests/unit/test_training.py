@@ -298,7 +298,7 @@ def test_a_bad_checkpoint_is_refused_by_name(toy, caplog):
         path.write_bytes(content)
         caplog.clear()
         folder = toy.supernet("again", epochs=2)
-        assert any(str(path) in m and reason in m and "afresh" in m for m in caplog.messages)
+        assert any(str(path) in m and reason in m and "starting over" in m for m in caplog.messages)
         assert result(folder) == whole
 
 

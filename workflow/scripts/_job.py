@@ -90,9 +90,9 @@ class Job:
         present = int(os.environ.get("SLURM_MEM_PER_NODE", 0)) or machine  # Slurm's 0 means all
         if isinstance(asked, int) and asked > TOO_LARGE * present:
             raise UserError(
-                f"{self.run} asks for {asked / 1024:.0f} GiB of memory, but there are "
-                f"{present / 1024:.0f} GiB here. Make the network smaller (the config key "
-                "'networks'), or run it elsewhere."
+                f"{self.run} asks for {asked / 1024:.0f} GiB of memory, but this machine has "
+                f"{present / 1024:.0f} GiB. Make the network smaller (the config key 'networks'), "
+                "or run it elsewhere."
             )
 
     def benchmark(self) -> Any:
@@ -212,8 +212,8 @@ def _report(kind: type[BaseException], error: BaseException, trace: Any, gpu: An
         text = "Interrupted."
     if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("iunet"):
         text = (
-            f"The package '{error.name}' is not installed in {sys.prefix}. `make setup` installs "
-            "all that the workflow needs into .venv; start it with .venv/bin/snakemake then."
+            f"The package '{error.name}' is not installed in {sys.prefix}. Run `make setup`, which "
+            "installs everything into .venv, and start the workflow with .venv/bin/snakemake."
         )
     logging.getLogger().critical(text)
 

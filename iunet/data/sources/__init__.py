@@ -104,11 +104,13 @@ def with_retries(
             cause = one_line(error)
             if number == settings.attempts:
                 raise UserError(
-                    f"{what} could not be fetched in {number} attempts. The last one failed with "
-                    f"{type(error).__name__}: {cause} Nothing was kept of it. Check the network "
-                    "and run the same command again, or set data.mirror to a local copy."
+                    f"{what} could not be downloaded in {number} attempts. The last failed with "
+                    f"{type(error).__name__}: {cause} Check the network and run the same command "
+                    "again, or set data.mirror to a local copy."
                 ) from error
             pause = settings.pause_s * 2 ** (number - 1)
-            log.warning("%s: attempt %d failed (%s); next in %g s", what, number, cause, pause)
+            log.warning(
+                "%s: attempt %d failed (%s); trying again in %g s", what, number, cause, pause
+            )
             time.sleep(pause)
     raise AssertionError("data.attempts is at least 1")

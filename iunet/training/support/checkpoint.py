@@ -62,11 +62,11 @@ class Checkpoint:
             arrays, content = read_arrays_and_metadata(self.path)
             identity, facts = content["identity"], content["facts"]
         except (UserError, KeyError, TypeError) as error:
-            log.warning("checkpoint %s is damaged (%s): starting afresh", self.path, error)
+            log.warning("checkpoint %s is damaged (%s): starting over", self.path, error)
             return None
         if different := _differences(identity, self.identity):
             log.warning(
-                "checkpoint %s belongs to a different run (%s differ): starting afresh",
+                "checkpoint %s belongs to a different run (%s differ): starting over",
                 self.path,
                 ", ".join(different),
             )

@@ -69,8 +69,8 @@ class Stop:
     def obey(self, run: str, epoch: int) -> None:
         if self.terminated:
             raise UserError(
-                f"Run {run} was asked to stop (SIGTERM). It is saved after epoch {epoch} and "
-                "continues from there when it is started again."
+                f"Run {run} was stopped (SIGTERM). It is saved after epoch {epoch}; the same "
+                "command continues from there."
             )
         if self._time_is_short():
             self.handlers.close()
@@ -81,14 +81,13 @@ class Stop:
             return
         if self.limit.gave_half(self.began):
             raise UserError(
-                f"An epoch takes longer than a job may take ({self.limit.minutes:.0f} minutes), so "
-                "this training would never end. Raise the config key 'cluster.max_minutes'."
+                f"One epoch takes longer than a job may run ({self.limit.minutes:.0f} minutes), so "
+                "this training would never finish. Raise the config key 'cluster.max_minutes'."
             )
         if was_restarted():  # what was done before it is made again after every restart
             raise UserError(
-                f"The other jobs of its group left this training less than an epoch of the "
-                f"{self.limit.minutes:.0f} minutes that they have together, also after the group "
-                "was put back into the queue. Snakemake's next attempt asks for more time; if none "
-                "is left, lower `group-components` in the profile, or raise the config key "
-                "'cluster.max_minutes'."
+                f"The jobs of this group share {self.limit.minutes:.0f} minutes, and the others "
+                "left less than an epoch for this training, even after the group was requeued. "
+                "Snakemake's next attempt asks for more time. If there is none, lower "
+                "`group-components` in the profile or raise the config key 'cluster.max_minutes'."
             )
