@@ -12,7 +12,7 @@ from study_rows import frame, row, study
 from iunet.errors import UserError
 from iunet.study.__main__ import main, read_config
 from iunet.study.frames import SWEEPS, comparisons
-from iunet.study.picture import beside_iunet, draw
+from iunet.study.picture import against_iunet, draw
 from iunet.study.publish import MARKED, documents, fill
 from iunet.study.table7 import (
     cells_beside_paper,
@@ -106,16 +106,16 @@ def test_only_tables_have_tuned_methods():
     assert line.endswith("| – |") and "+2.0" in line
 
 
-def test_the_picture_has_every_method_beside_iunet(tmp_path):
+def test_the_picture_has_every_method_by_group_and_median(tmp_path):
     rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
-    found = beside_iunet(frame(rows), "tabular")
-    assert [entry["method"] for entry in found] == ["dense", "omp"]
+    rows += [r | {"method": "iunet_no_ilo"} for r in study(-1.0) if r["method"] == "omp"]
+    found = against_iunet(frame(rows))
+    assert [*found["method"]] == ["dense", "omp", "iunet_no_ilo"]
     swept = [r | {"method": "iunet_kappa0.0625"} for r in rows if r["method"] == "omp"]
-    more = beside_iunet(frame(rows + swept), "tabular")
-    assert [entry["effect"] for entry in more] == [entry["effect"] for entry in found]
-    assert found[1]["each"]["c"] == pytest.approx(-2)
+    assert [*against_iunet(frame(rows + swept))["effect"]] == [*found["effect"]]
+    assert found["each"][1]["c"] == pytest.approx(2)
     cut = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    assert [entry["cut_off"] for entry in beside_iunet(frame(cut), "tabular")] == [0, 6]
+    assert [*against_iunet(frame(cut))["cut_off"]] == [0, 6, 0]
     for name in ("one.png", "two.png"):
         draw(frame(rows), tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
