@@ -2,7 +2,7 @@
 
 python -m iunet.study run --mirror DIR --cores 2    every part in order; stop and start as you like
 python -m iunet.study publish                       what is finished, into reports/cpu-study/
-python -m iunet.study refresh                       the README's numbers again, from runs.csv
+python -m iunet.study refresh                       fill the documents' tables again, from runs.csv
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ PROJECT = Path(__file__).parents[2]
 OVERLAY = "config/cpu-study.yaml"
 PUBLISHED = PROJECT / "reports" / "cpu-study"
 ARCHIVE = PUBLISHED / "reports.tar.xz"
-FRONT_PAGE = PROJECT / "README.md"
 DRAWN = ("figure3", "figure4")  # of more than reports: a clone may have to train supernets for them
 
 
@@ -113,10 +112,10 @@ def main() -> int:
         adopt_reports(arguments, str(view.relative_to(PROJECT)), partial=True)
         if status := snakemake(arguments, view=view):
             return status
-        publish(view, git_state(PROJECT)[0], PUBLISHED, FRONT_PAGE)
+        publish(view, git_state(PROJECT)[0], PUBLISHED)
         shutil.rmtree(view)
     else:
-        refresh(PUBLISHED, FRONT_PAGE)
+        refresh(PUBLISHED)
     return 0
 
 

@@ -23,7 +23,7 @@ from iunet.study.tables import filled_tables
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
-def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -> None:
+def publish(results: Path, commit: str | None, folder: Path) -> None:
     """Copy what readers want from the results to `folder`, and fill the documents' tables."""
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
@@ -41,18 +41,18 @@ def publish(results: Path, commit: str | None, folder: Path, front_page: Path) -
     pack(results, folder / "reports.tar.xz")
     draw(read_runs_csv(folder / "runs.csv"), folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, folder / "runs.csv"))
-    refresh(folder, front_page)
+    refresh(folder)
 
 
-def refresh(folder: Path, front_page: Path) -> None:
+def refresh(folder: Path) -> None:
     """Fill the tables of all documents again, from runs.csv and the claims."""
     tables = filled_tables(folder)
-    for path in documents(folder, front_page):
+    for path in documents(folder):
         write_text(path, fill(path.read_text(encoding="utf-8"), tables, path))
 
 
-def documents(folder: Path, front_page: Path) -> list[Path]:
-    return [front_page, folder / "README.md", folder / "details.md"]
+def documents(folder: Path) -> list[Path]:
+    return [folder / "README.md", folder / "details.md"]
 
 
 def fill(text: str, tables: dict[str, str], path: Path) -> str:

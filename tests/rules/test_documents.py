@@ -31,8 +31,16 @@ MADE = {"tests/test_double.py", *re.findall(r"^ *# (iunet/\S+\.py)$", EXTENDING,
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
     text = path.read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!http|#)([^)#]+)", text)
-    assert [link for link in links if not (path.parent / link).exists()] == []
+    links = re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", text)
+    targets = [(path.parent / link if link else path, anchor) for link, anchor in links]
+    assert [target for target, _ in targets if not target.exists()] == []
+    assert [f"{t}#{anchor}" for t, anchor in targets if anchor and anchor not in anchors(t)] == []
+
+
+def anchors(document: Path) -> set[str]:
+    """The names that GitHub gives to headings."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\s-]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_files_that_are_named_are_there():

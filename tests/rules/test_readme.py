@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from textwrap import dedent
 
@@ -13,8 +14,11 @@ from snakemake.cli import parse_args, parse_config
 
 from iunet import IUNetClassifier
 from iunet.cli import targets_first
+from iunet.cost import Estimate
 from iunet.estimator.command import main as iunet_command
+from iunet.runs.overlays import merged_config
 from iunet.runs.validate import restore_numbers
+from iunet.shown import benchmark
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -36,6 +40,49 @@ def commands(*pages: str) -> list[list[str]]:
 
 COMMANDS = commands(*PAGES)
 SNAKEMAKE = [words[1:] for words in COMMANDS if words[0] == "snakemake"]
+CONFIGS = re.findall(
+    r"^\| `config/([\w-]+)\.yaml` \|.*\| (.* CPU-hours.*) \|$", README, re.MULTILINE
+)
+
+
+def test_every_command_is_one_that_a_test_runs_or_checks():
+    kinds = {"snakemake", "iunet", "make", "pip", "source", "tail"}  # the first two run below
+    assert {program_of(words)[0] for words in COMMANDS} <= kinds
+    assert "make demo" in README and "`make test`" in README
+    user = ["--cores", "8", "--resources", "gpu=1", "results/tables/table2.csv"]
+    assert user in SNAKEMAKE
+
+
+def program_of(words: list[str]) -> list[str]:
+    """Without the variables that are set for it."""
+    return words[1:] if "=" in words[0] else words
+
+
+def test_extras_that_are_installed_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    asked = re.findall(r"pip install '\.\[(\w+)\]'", "\n".join(PAGES))
+    assert "export" in asked and set(asked) <= set(extras)
+
+
+@pytest.mark.parametrize(("name", "told"), CONFIGS, ids=[name for name, _ in CONFIGS])
+def test_configs_cost_what_the_table_says(name, told):
+    """By `make cost`, within 2 %."""
+    device = "cuda" if "GPU" in told else "cpu"
+    config = merged_config([f"config/{name}.yaml"] if name != "config" else [])
+    estimate = Estimate(benchmark(config | {"device": device, "results": "results/nothing-there"}))
+    total = estimate.frame(estimate.everything())[["GPU-hours", "CPU-hours"]].sum()
+    if name == "cpu-study":
+        (first,) = estimate.makers(["results/nothing-there/tables/six_tables.csv"])
+        part = estimate.frame(estimate.jobs([first]))["CPU-hours"].sum()
+        expected = [part, total["CPU-hours"]]
+    else:
+        expected = [*total]
+    hours = [
+        float(number.replace(",", "")) for number in re.findall(r"([\d.,]+) (?:[CG]PU|for)", told)
+    ]
+    assert hours == pytest.approx(expected, rel=0.02)
 
 
 def test_make_commands_exist():
@@ -44,7 +91,7 @@ def test_make_commands_exist():
         r"make ([a-z]+)",
         "\n".join([*map(" ".join, COMMANDS), *re.findall("`.*?`", "\n".join(PAGES))]),
     )
-    assert {"demo", "test", "dag"} <= set(asked) <= set(targets)
+    assert {"demo", "test", "cost"} <= set(asked) <= set(targets)
 
 
 @pytest.mark.parametrize("words", SNAKEMAKE, ids=" ".join)
