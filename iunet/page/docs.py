@@ -23,10 +23,10 @@ ENTRIES = ("datasets_of_table", "runs_of_table")  # described once, and not at e
 LONGEST = 60  # characters of a value; longer ones are to be looked up
 HEAD = """# The config
 
-Every key, with its value in `config/config.yaml` (the paper's) and what it says. `make docs` makes
-this from `workflow/schemas/config.schema.yaml`, which checks a config before anything runs. An
-overlay, such as `config/demo.yaml`, changes single keys, and lists as a whole:
-`snakemake --configfile config/demo.yaml`.
+Every key, its value in `config/config.yaml` (the paper's), and its meaning. An overlay such as
+`config/demo.yaml` replaces single keys, and lists as a whole:
+`snakemake --cores 2 --configfile config/demo.yaml`. `make docs` writes this page from
+`workflow/schemas/config.schema.yaml`, which also checks every config before anything runs.
 """
 BEGIN = "<!-- decisions: written by `make docs` from reports/decisions.yaml, do not edit here -->"
 END = "<!-- end of decisions -->"
@@ -70,17 +70,19 @@ def config_readme(schema: Schema, config: dict[str, Any]) -> str:
         lines += ["| key | value | meaning |", "|---|---|---|"]
         for path, key in keys.items():
             group = any(other[: len(path)] == path and other != path for other in keys)
-            value = "" if group or "<name>" in path else shown(value_at(config, path))
-            among = f" ({', '.join(map(str, key['enum']))})" if "enum" in key else ""
+            value = "" if group else value_at(config, path)
+            among = f" (one of {', '.join(map(str, key['enum']))})" if "enum" in key else ""
             lines.append(f"| `{'.'.join(path)}` | {value} | {key['description']}{among} |")
     return "\n".join(lines) + "\n"
 
 
-def value_at(config: dict[str, Any], path: Key) -> Any:
-    """The value of a key; None of one that the config leaves out."""
+def value_at(config: dict[str, Any], path: Key) -> str:
+    """The value of a key as code; empty if the config leaves it out."""
     for name in path:
-        config = config.get(name) if isinstance(config, dict) else None
-    return config
+        if name not in config:
+            return ""
+        config = config[name]
+    return shown(config)
 
 
 def shown(value: Any) -> str:
