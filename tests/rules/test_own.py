@@ -90,7 +90,7 @@ def test_the_data_set_is_named_as_its_file(file, name):
 
 def test_placeholders_in_the_name_of_the_file_are_refused():
     with pytest.raises(
-        UserError, match=r"The config key 'own' is 'a{b}\.csv', but Snakemake takes"
+        UserError, match=r"The config key 'own' is 'a{b}\.csv', but Snakemake reads"
     ):
         own_dataset({"own": "a{b}.csv", "target": "y", "categorical": []}, taken=[])
 
