@@ -15,6 +15,7 @@ Standard library only: this is read at every start of Snakemake.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,6 +81,7 @@ class Lineage:
         self.stages = stages  # by rule
         self._jobs: dict[tuple, Job] = {}
         self._makers: dict[str, Job | None] = {}
+        self.code = functools.cache(self._code)
 
     def job(self, rule: str, **wildcards: str) -> Job:
         """The job of a rule with these wildcards."""
@@ -92,7 +94,7 @@ class Lineage:
         stage, point = self.stages[rule], Point(**wildcards)
         before = tuple(self.makers(self._files(stage, point)))
         own = {name: function(self.bench, point) for name, function in stage.settings.items()}
-        code = self._code_of(rule, point)
+        code = self.code(rule, stage.module and stage.module(self.bench, point))
         more = {name: function(self, point) for name, function in stage.of_code.items()}
         who = identity(rule, wildcards, own, sorted({job.id for job in before}))
         upstream = digest(sorted({job.state for job in before}))
@@ -107,14 +109,13 @@ class Lineage:
                 for files in reads(self.bench, point).values():
                     yield from [files] if isinstance(files, str) else files
 
-    def code_of_script(self, rule: str) -> list[str]:
-        """The versions of a rule's script and of all science that it imports."""
-        return script_code(SCRIPTS / f"{rule}.py")
+    def _code(self, rule: str, module: str | None = None) -> list[str]:
+        """The versions of a rule's script and of all science that it imports.
 
-    def _code_of(self, rule: str, point: Point) -> list[str]:
-        """With a module that the script imports by a name of the job's."""
-        own, module = self.code_of_script(rule), self.stages[rule].module
-        more = code_lines(module(self.bench, point)) if module else []
+        With a module that the script imports by a name of the job's.
+        """
+        own = script_code(SCRIPTS / f"{rule}.py")
+        more = code_lines(module) if module else []
         return own + [line for line in more if line not in own]
 
     # ---- which job makes a file

@@ -17,9 +17,10 @@ def files(function):
     """An input function: the files that a function of iunet/runs/stages.py gives for the job."""
 
     def files_of_job(wildcards):
+        point = {**wildcards}  # not `.items()`, which is slow
         with user_errors():
-            check_run(BENCH, dict(wildcards.items()))
-            return function(BENCH, SimpleNamespace(**wildcards))
+            check_run(BENCH, point)
+            return function(BENCH, SimpleNamespace(**point))
 
     return files_of_job
 
@@ -27,7 +28,7 @@ def files(function):
 def job_of(rule, wildcards):
     """A job as its lineage describes it."""
     with user_errors():
-        return LINEAGE.job(rule, **dict(wildcards.items()))
+        return LINEAGE.job(rule, **wildcards)
 
 
 def job_params(rule):
@@ -40,7 +41,7 @@ def job_params(rule):
     def parameter(name):
         return lambda wildcards: job_of(rule, wildcards).parameters[name]
 
-    stage, script = LINEAGE.stages[rule], LINEAGE.code_of_script(rule)
+    stage, script = LINEAGE.stages[rule], LINEAGE.code(rule)
     params = {line.split()[0]: line for line in script}
     if stage.module is not None:  # which the script imports by a name of the job's
         params["module"] = lambda wildcards: ", ".join(job_of(rule, wildcards).code[len(script) :])
