@@ -33,7 +33,7 @@ from iunet.estimator.labels import (
     outputs_of,
     sample_weights,
 )
-from iunet.estimator.parameters import checked_parameters, drawn_seed, recipe_of
+from iunet.estimator.parameters import EFFORTS, checked_parameters, drawn_seed, recipe_of
 from iunet.estimator.stages import (
     borrowed_torch,
     fit_rows,
@@ -58,85 +58,93 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     """A pruned network that keeps the invariances of its data (IUNET), for tables.
 
     A wide network is trained so that rows stay close to corrupted copies of themselves (ILO), from
-    small initial weights (PIS); the weights that grew are kept, 1 of `ratio`; and they alone are
-    trained again from their initial values. Prediction is the mean softmax of the networks at the
-    ends of the last training's cycles.
+    small initial weights (PIS). The largest weights are kept, 1 in `ratio`, and trained again from
+    their initial values. Predictions are the mean softmax of the networks at the ends of the second
+    training's cycles.
 
-    The defaults are the paper's, or where it is silent those of the benchmark: with the same rows
-    and seed, probabilities equal the benchmark's bit for bit. There is no early stopping and no
-    validation set: the numbers of epochs are fixed, all rows are trained on, and the weights of the
-    last epoch are used, as in the paper: one setting serves all data. For the same reason nothing
-    is searched; to search, use `GridSearchCV`.
+    The defaults are the paper's, or the benchmark's where the paper says nothing: with the same
+    rows and seed, probabilities equal the benchmark's bit for bit. As in the paper, there is no
+    early stopping and no validation set: all rows are trained on for a fixed number of epochs. To
+    search for other settings, use `GridSearchCV`. The time of a fit grows with the rows;
+    `effort="quick"` takes about a tenth of it.
 
-    Rows may be a data frame (numbers and categories, missing values in both), or an array. A column
-    of text, categories or booleans is categorical, every other one numeric. Numbers are
-    standardised, with the median for what is missing. Categories become one-hot groups: missing is
-    a level of its own if it occurs in fit, and a level that fit never had is no level. New rows are
-    read as the kinds that were fitted. Images and regression are out of its scope.
+    Rows may be a data frame (numbers and categories, with missing values) or an array. Columns of
+    text, categories and booleans are categorical, all others numeric. Missing numbers become the
+    median, and numbers are standardised. Categories become one-hot groups; a missing value is a
+    level if it occurs in fit, and a level that fit did not see is none. New rows are read as the
+    kinds that were fitted. Images and regression are not supported.
 
-    Fits in several threads of a process take turns, since torch's settings are the process's; use
-    processes for more at once (joblib's default).
+    Fits in several threads of one process take turns, because torch's settings belong to the
+    process. Use processes to fit in parallel (joblib's default).
 
     Parameters
     ----------
+    effort : {"paper", "quick"}, default="paper"
+        How long to train: sets the parameters below that are None.
     ratio : float, default=8
         Compression: 1/ratio of the encoder's weights are kept. 1 prunes nothing.
     structure : {"weight", "unit"}, default="weight"
-        What is pruned: single weights, or whole units. Of the latter `export` writes layers that
-        are dense and narrow, so that any runtime is faster.
+        What is pruned: single weights or whole units. With units, `export` writes narrow dense
+        layers, which are faster in any runtime.
     kappa : float, default=0.25
-        PIS: the initial weights of the first training are multiplied by it.
+        PIS: the factor of the initial weights in the first training.
     objective : {"ilo", "sup", "scl"}, default="ilo"
-        Of the first training: L_sup + λ L_nce, L_sup alone, or L_nce alone.
+        Loss of the first training: L_sup + λ L_nce, L_sup alone, or L_nce alone.
     nce_weight : float, default=1.0
-        λ: the weight of L_nce in "ilo".
+        λ, the weight of L_nce in "ilo".
     corruption : float, default=0.6
         SCARF: the share of a row's columns that are replaced in its corrupted copy.
     width, depth : int, default=512, 9
-        Units of each hidden layer, and the number of these layers.
+        Units per hidden layer, and the number of hidden layers.
     init : {"torch_default", "he_normal", "glorot"}, default="torch_default"
-        How the initial weights are drawn.
-    batch_size : int, default=128
-        Of both trainings.
-    supernet_epochs, supernet_lr, supernet_momentum : default=100, 0.001, 0.9
-        Of the first training, by SGD with Nesterov's momentum.
-    finetune_lr, weight_decay : float, default=0.001, 0.01
-        Of the second training, by AdamW.
-    first_cycle_epochs, cycle_factor, cycles : int, default=15, 2, 3
-        Of the second training: cosine annealing with restarts, 15 + 30 + 60 epochs.
+        How initial weights are drawn.
+    batch_size : int, default=None
+        Rows per step of both trainings. Paper: 128; quick: 32.
+    supernet_epochs, supernet_lr : int, float, default=None
+        First training, by SGD. Paper: 100, 0.001; quick: 4, 0.01.
+    supernet_momentum : float, default=0.9
+        First training: Nesterov's momentum.
+    finetune_lr : float, default=None
+        Second training, by AdamW. Paper and quick: 0.001.
+    weight_decay : float, default=0.01
+        Second training.
+    first_cycle_epochs, cycles : int, default=None
+        Second training: cosine annealing with restarts. Paper: 15, 3; quick: 8, 1.
+    cycle_factor : int, default=2
+        How much longer each cycle is than the one before.
     snapshot_ensemble : bool, default=True
-        Predict with the networks at the ends of all cycles, not of the last alone.
+        Predict with the networks at the ends of all cycles, not only the last.
     max_categories : int, default=256
-        One-hot columns of one feature; its rarest levels share one of them.
-    categorical_features : list of names or places, or a mask, default=None
-        Columns that are categories though they hold numbers. Whole numbers are places, from 0,
-        also if the columns have numbers for names.
+        One-hot columns per feature; its rarest levels share one.
+    categorical_features : list of names or positions, or a mask, default=None
+        Columns of numbers that are categories. Whole numbers are positions from 0, even if the
+        columns have numbers as names.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in L_sup.
     random_state : int, RandomState or None, default=None
-        Of the initial weights, the order of batches and the corruption. A whole number is the seed
+        Determines initial weights, the order of batches and the corruption. An integer is the seed
         of the benchmark's runs.
     n_threads : int, default=1
-        Of torch on a CPU. Results depend on it in the last bits.
+        Threads of torch on a CPU. They change results in the last bits.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        "auto" takes a GPU if there is one.
-    verbose : bool, default=False
-        A progress bar for each of the two trainings.
+        "auto" uses a GPU if there is one.
+    verbose : bool or int, default=False
+        If true, show a progress bar for each training.
 
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted; columns of `predict_proba` follow them.
+        The labels, sorted: the order of the columns of `predict_proba`.
     n_features_in_, feature_names_in_ : int, ndarray
         The columns of fit; names only if X had them.
     history_ : dict
-        Per epoch the losses of "supernet" and "finetune".
+        Losses per epoch of "supernet" and "finetune".
     masks_ : dict
-        By layer a boolean array [units, inputs], True where a weight is kept.
+        A boolean array [units, inputs] per layer; True where a weight is kept.
     sizes_ : dict
         Parameters and floating-point operations, dense and pruned.
     unused_features_ : ndarray
-        Columns from which no path leads to the output: their values change nothing.
+        Columns that cannot change a prediction: no path leads from them to the output.
     seed_ : int
         The seed that was used.
 
@@ -153,6 +161,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
+        effort="paper",
         ratio=8,
         structure="weight",
         kappa=0.25,
@@ -162,15 +171,15 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         width=512,
         depth=9,
         init="torch_default",
-        batch_size=128,
-        supernet_epochs=100,
-        supernet_lr=0.001,
+        batch_size=None,
+        supernet_epochs=None,
+        supernet_lr=None,
         supernet_momentum=0.9,
-        finetune_lr=0.001,
+        finetune_lr=None,
         weight_decay=0.01,
-        first_cycle_epochs=15,
+        first_cycle_epochs=None,
         cycle_factor=2,
-        cycles=3,
+        cycles=None,
         snapshot_ensemble=True,
         max_categories=256,
         categorical_features=None,
@@ -180,6 +189,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         device="auto",
         verbose=False,
     ):
+        self.effort = effort
         self.ratio = ratio
         self.structure = structure
         self.kappa = kappa
@@ -352,6 +362,9 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         parameters = checked_parameters(self)
+        for name in EFFORTS["paper"]:
+            if getattr(self, name) is None:
+                parameters[name] = None  # not what `effort` sets
         if isinstance(parameters["class_weight"], dict):  # keys of JSON are text
             parameters["class_weight"] = list(parameters["class_weight"].items())
         known = {**self._model.classifier, "parameters": parameters}
@@ -381,7 +394,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def export(self, folder: str | Path) -> dict[str, Any]:
         """Write a model file, ONNX and a report for other programs; returns the report.
 
-        Needs the extra `export` (pip install 'iunet-bench[export]').
+        Needs two more packages: pip install 'onnx>=1.17' 'onnxruntime>=1.20'.
         """
         from iunet.deploy.export import export_model
 
@@ -391,8 +404,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def fast(self) -> FastClassifier:
         """The fitted model for fast prediction on a CPU, with the weights that are kept only.
 
-        With the extra `fast` (pip install 'iunet-bench[fast]') by numba's kernels, otherwise by
-        torch's sparse matrices. Its probabilities agree with `predict_proba` to 1e-5.
+        It uses numba if that is installed (pip install numba), else torch's sparse matrices. Its
+        probabilities agree with `predict_proba` to 1e-5.
         """
         from iunet.estimator.fast import FastClassifier
 

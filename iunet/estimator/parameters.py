@@ -41,10 +41,30 @@ REAL = {  # parameter → the range of its values, and whether its lower end is 
     "weight_decay": (0, math.inf, True),
 }
 WORDS = {
+    "effort": ("paper", "quick"),
     "structure": tuple(STRUCTURES),
     "objective": tuple(OBJECTIVES),
     "init": INITS,
     "device": DEVICES,
+}
+# What `effort` sets where a parameter is None; benchmarks/effort.py found those of "quick".
+EFFORTS = {
+    "paper": {
+        "batch_size": 128,
+        "supernet_epochs": 100,
+        "supernet_lr": 0.001,
+        "finetune_lr": 0.001,
+        "first_cycle_epochs": 15,
+        "cycles": 3,
+    },
+    "quick": {
+        "batch_size": 32,
+        "supernet_epochs": 4,
+        "supernet_lr": 0.01,
+        "finetune_lr": 0.001,
+        "first_cycle_epochs": 8,
+        "cycles": 1,
+    },
 }
 MOST_THREADS = 1024  # with a billion of them torch ends the process
 SEEDS = 2**64  # torch takes smaller ones
@@ -56,6 +76,12 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
     NumPy's numbers, of a grid search, become Python's: they cannot be written as JSON.
     """
     parameters = estimator.get_params(deep=False)
+    for name, words in WORDS.items():
+        if (value := parameters[name]) not in words:
+            _refuse(name, value, f"one of {', '.join(words)}", nearest(value, words))
+    for name, value in EFFORTS[parameters["effort"]].items():
+        if parameters[name] is None:
+            parameters[name] = value
     for name, least in WHOLE.items():
         value = parameters[name]
         if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
@@ -73,9 +99,6 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
             most = "" if high == math.inf else f" and at most {high}"
             _refuse(name, value, f"a number {least}{most}")
         parameters[name] = float(value)
-    for name, words in WORDS.items():
-        if (value := parameters[name]) not in words:
-            _refuse(name, value, f"one of {', '.join(words)}", nearest(value, words))
     for name in ("snapshot_ensemble", "verbose"):
         parameters[name] = bool(parameters[name])
     parameters["class_weight"] = _class_weight(estimator.class_weight)

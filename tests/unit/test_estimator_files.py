@@ -67,6 +67,15 @@ def test_load_gives_the_same_model(fitted, saved):
     np.testing.assert_allclose(fast.predict_proba(X), fitted.predict_proba(X), atol=1e-5)
 
 
+def test_a_saved_model_keeps_what_effort_sets(tmp_path):
+    small = {"width": 3, "depth": 1, "ratio": 2, "supernet_epochs": 1, "first_cycle_epochs": 1}
+    model = IUNetClassifier(effort="quick", **small).fit(*table())
+    model.save(tmp_path / "model")
+    again = IUNetClassifier.load(tmp_path / "model").get_params()
+    assert again == model.get_params() | {"random_state": None}
+    assert (again["effort"], again["batch_size"], again["supernet_epochs"]) == ("quick", None, 1)
+
+
 def content(model: IUNetClassifier) -> tuple:
     """All that a damaged file could change."""
     shipped = model._model

@@ -20,7 +20,7 @@ from iunet.data.load import load_part, make_inputs
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
-from iunet.estimator.parameters import checked_parameters, recipe_of
+from iunet.estimator.parameters import EFFORTS, checked_parameters, recipe_of
 from iunet.evaluation.evaluate import evaluate_subnetwork
 from iunet.method.masks import read_masks
 from iunet.method.pruning import Cut, prune_supernet
@@ -161,6 +161,13 @@ def test_probabilities_equal_the_workflows_bit_for_bit(tmp_path, mirror, dataset
         assert len(names) == 10
     same = model.consistency(X.iloc[rows["test"]], X.iloc[rows["train"]], random_state=3)
     assert same == stages.trained_consistency()
+
+
+def test_quick_sets_the_parameters_that_are_not_given():
+    quick = checked_parameters(IUNetClassifier(effort="quick", finetune_lr=0.5))
+    wanted = checked_parameters(IUNetClassifier()) | EFFORTS["quick"]
+    assert quick == wanted | {"effort": "quick", "finetune_lr": 0.5}
+    assert quick["supernet_epochs"] < EFFORTS["paper"]["supernet_epochs"]
 
 
 def test_the_defaults_are_the_configs():
