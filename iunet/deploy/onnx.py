@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iunet.data.preprocess import Categorical, Preprocessing
+from iunet.deploy import INSTALL_EXPORT
 from iunet.deploy.folded import Layer, without_dead_units
 from iunet.deploy.model import PrunedModel
 from iunet.errors import UserError
@@ -74,8 +75,7 @@ class _Graph:
             import onnx
         except ImportError:
             raise UserError(
-                "Export to ONNX needs the package onnx: install iunet-bench with its extra "
-                "`export`, as in pip install 'iunet-bench[export]'."
+                f"Export needs the package onnx, which is not installed: {INSTALL_EXPORT}."
             ) from None
         self.onnx, self.model, self.layers = onnx, model, layers
         self.nodes, self.constants, self.inputs = [], [], []

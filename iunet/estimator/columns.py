@@ -145,7 +145,7 @@ def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
         except (IndexError, ValueError):
             hint = " Whole numbers are places, from 0." if is_place else nearest(entry, names)
             raise DataError(
-                f"{parameter} names the column {entry!r}, which X has not.{hint}"
+                f"{parameter} names the column {entry!r}, which X does not have.{hint}"
             ) from None
     return found
 
@@ -181,17 +181,17 @@ def _numbers_as_text(texts: pd.DataFrame) -> Iterator[str]:
         found = numbers_in(texts[name])
         if (strange := odd_among_numbers(found)) is not None:
             yield (
-                f"Column '{name}' is taken as categorical because of values like '{strange}', "
-                "though most of it are numbers."
+                f"Treating column '{name}' as categorical: most values are numbers, but some (such "
+                f"as '{strange}') are not."
             )
         elif found.notna().all() and (len(found) > MAX_PLAUSIBLE_CLASSES or any(found % 1 != 0)):
             all_numbers.append(f"'{name}'")
     if all_numbers:
         listed = ", ".join(all_numbers[:SHOWN]) + (", …" if len(all_numbers) > SHOWN else "")
         yield (
-            f"Numbers that are written as text are taken as categories, in {len(all_numbers)} "
-            f"column(s): {listed}. Convert them with pd.to_numeric, or, if they are categories, "
-            "make their type 'category'."
+            f"Treating {len(all_numbers)} column(s) as categorical because their numbers are "
+            f"text: {listed}. Convert them with pd.to_numeric, or, if they are categories, give "
+            "them the type 'category'."
         )
 
 
@@ -201,8 +201,8 @@ def _identifiers(fitted: Preprocessing, n_rows: int) -> Iterator[str]:
         n_levels = len(column.levels) + len(column.infrequent)
         if is_nearly_unique(n_levels, n_rows):
             yield (
-                f"Column '{column.name}' has {n_levels} levels in {n_rows} rows, as an identifier "
-                "has. The model keeps the text of each of them, also in its files: leave the "
+                f"Column '{column.name}' looks like an identifier: it has {n_levels} levels in "
+                f"{n_rows} rows. The model and its files keep the text of every level. Leave the "
                 "column out."
             )
 
@@ -229,6 +229,8 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
     codes, texts = encode_levels(column)
     known, readings = {*fitted.levels, *fitted.infrequent}, {}
     booleans = known <= set(BOOLEANS.values())
+    if not booleans and pd.api.types.is_numeric_dtype(column):
+        _warn_of_numbers(column, texts, known)
     if booleans:
         known, readings = set(BOOLEANS.values()), BOOLEANS
     levels = []
@@ -238,7 +240,7 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
         levels.append(reading if text not in known and reading in known else text)
         if levels[-1] != text and LEADING_ZERO.match(text):
             warnings.warn(
-                f"Column '{fitted.name}' holds '{text}', which is taken for the level '{reading}' "
+                f"Column '{fitted.name}' holds '{text}', which is read as the level '{reading}' "
                 "of fit.",
                 stacklevel=2,
             )
@@ -249,6 +251,26 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
                 "now."
             )
     return dictionary_array(codes, levels)
+
+
+def _warn_of_numbers(column: pd.Series, texts: list[str], known: set[str]) -> None:
+    """Numbers are no level where the fit saw text: 1234 does not mean '01234'."""
+    unknown = next((text for text in texts if text not in known), None)
+    text = next((level for level in sorted(known) if not _is_written_number(level)), None)
+    if unknown is not None and text is not None:
+        warnings.warn(
+            f"Column '{column.name}' held text in fit, such as '{text}', and holds numbers now. "
+            f"{unknown} and other numbers that fit did not see count as no level.",
+            stacklevel=2,
+        )
+
+
+def _is_written_number(level: str) -> bool:
+    """Whether a number would be written like this."""
+    try:
+        return level_text(float(level)) == level
+    except ValueError:
+        return False
 
 
 def _plain_reading(text: str) -> str:
@@ -270,10 +292,13 @@ def _numbers(column: pd.Series) -> pa.Array:
         raise DataError(f"{held} and holds dates now.")
     found = column
     if not pd.api.types.is_numeric_dtype(column):
-        found = pd.to_numeric(column.astype(object), errors="coerce")
+        values = column.astype(object)
+        found = pd.to_numeric(values, errors="coerce")
         if (strange := found.isna() & column.notna()).any():
             row = int(strange.argmax())
             raise DataError(f"{held} but row {row + 1} holds '{column.iloc[row]}' now.")
+        if values.map(lambda value: isinstance(value, str)).any():
+            warnings.warn(f"{held} and holds text now, which is read as numbers.", stacklevel=2)
     if pd.api.types.is_complex_dtype(found):
         raise DataError(f"{held} and holds complex ones now.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from iunet import __version__
 from iunet.artifacts import write_text
+from iunet.deploy import INSTALL_EXPORT
 from iunet.errors import UserError, nearest, one_line, printable
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from iunet.estimator.classifier import IUNetClassifier
 
 SHOWN = 10  # names in a message
+SECONDS_BETWEEN_LINES = 10
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,6 +70,30 @@ def printed_log_warnings() -> Iterator[None]:
         log.removeHandler(handler)
 
 
+@contextlib.contextmanager
+def printed_epochs() -> Iterator[None]:
+    """Inside, a training prints the line of an epoch every ten seconds: a bar is for terminals."""
+    last = time.monotonic()
+
+    def emit(record: logging.LogRecord) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print_message(record.getMessage())
+
+    handler = logging.Handler(logging.INFO)
+    handler.emit = emit
+    log = logging.getLogger("iunet.training")
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
+
+
 # ---- the arguments
 
 DEFAULT = "(default: %(default)s)"
@@ -92,8 +119,10 @@ def parser() -> argparse.ArgumentParser:
         run_fit,
         "fit customers.csv --target label --categorical zip_code --out model",
         help="train a pruned network on a table",
-        description="Train on all rows of a CSV, TSV or Parquet file and save the model. The "
-        "settings are the paper's; columns of text are categories, all others numbers.",
+        description="Train on all rows of a CSV, TSV or Parquet file and save the model. First, a "
+        "model trained on nine tenths of the rows is scored on the other tenth; the last line "
+        "shows the score with its 95 % interval. The settings are the paper's. Columns of text are "
+        "categories, all others are numbers.",
     )
     names = {"nargs": "+", "default": [], "metavar": "COLUMN", "action": "extend"}
     add("data", type=Path, help="CSV, TSV or Parquet file with a header")
@@ -101,7 +130,10 @@ def parser() -> argparse.ArgumentParser:
     add("--out", required=True, type=Path, help="file of the model")
     add("--categorical", help="columns of numbers that are categories", **names)
     add("--leave-out", help="columns not to use, as an id", **names)
-    add("--ratio", default=8, type=float, help=f"1 of so many weights is kept {DEFAULT}")
+    add("--valid", type=Path, help="score the model on this file, not on a tenth of the rows")
+    add("--no-valid", action="store_true", help="don't score the model: half the time")
+    add("--quick", action="store_true", help="train for about a tenth of the time")
+    add("--ratio", default=8, type=float, help=f"keep 1 of this many weights {DEFAULT}")
     structures = {"default": "weight", "choices": ("weight", "unit")}
     add("--structure", help=f"prune single weights, or whole units {DEFAULT}", **structures)
     add("--balanced", action="store_true", help="weigh every class alike, however rare it is")
@@ -115,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
         "predict model new.csv --out predictions.csv",
         help="predict the rows of a file with a saved model",
         description="Write a CSV with the predicted label of every row. Columns are found by their "
-        "names, whatever their order; those that the model does not know are ignored.",
+        "names, in any order. Columns that the model was not trained on are ignored.",
     )
     add("model", type=Path, help="file that `iunet fit` wrote")
     add("data", type=Path, help="CSV, TSV or Parquet file")
@@ -127,7 +159,7 @@ def parser() -> argparse.ArgumentParser:
         "export results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8 --to shipped",
         help="write a model, or a run of the workflow, as files to ship",
         description="Write a model file, ONNX from raw columns to probabilities, and a report on "
-        "sizes and latency. Needs the extra `export`: pip install 'iunet-bench[export]'.",
+        f"sizes and latency. Needs two more packages: {INSTALL_EXPORT}.",
     )
     add("source", type=Path, help="file that `iunet fit` wrote, or folder of a run of the workflow")
     add("--to", required=True, type=Path, help="folder to write")
@@ -154,9 +186,11 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.table import RawTable, clean_table
     from iunet.deploy.model import check_path
     from iunet.estimator.classifier import IUNetClassifier
+    from iunet.estimator.score import FEWEST_ROWS, held_out_score, score_text
 
     check_path(arguments.out)  # now, not after the training
-    frame = read_file(arguments.data, [arguments.target, *arguments.categorical])
+    texts = [arguments.target, *arguments.categorical]
+    frame = read_file(arguments.data, texts)
     for name in arguments.leave_out:
         if name not in frame.columns:
             raise UserError(
@@ -167,13 +201,13 @@ def run_fit(arguments: argparse.Namespace) -> None:
     raw = RawTable(frame, arguments.target, tuple(arguments.categorical))
     raw = check_own_table(arguments.data.name, raw)
     clean = clean_table(arguments.data.name, raw)
-    labels = raw.frame[arguments.target]
     kinds = [column["kind"] for column in clean.columns]
     print_message(
-        f"{len(raw.frame)} rows, {kinds.count('numeric')} columns of numbers, "
-        f"{kinds.count('categorical')} of categories, {len(clean.classes)} classes"
+        f"{len(raw.frame)} rows, {kinds.count('numeric')} numeric columns, "
+        f"{kinds.count('categorical')} categorical columns, {len(clean.classes)} classes"
     )
     model = IUNetClassifier(
+        effort="quick" if arguments.quick else "paper",
         ratio=arguments.ratio,
         structure=arguments.structure,
         categorical_features=arguments.categorical or None,
@@ -183,15 +217,37 @@ def run_fit(arguments: argparse.Namespace) -> None:
         device=arguments.device,
         verbose=sys.stderr.isatty(),
     )
-    model.fit(raw.frame.drop(columns=arguments.target), labels)
+    X, y = raw.frame.drop(columns=arguments.target), raw.frame[arguments.target]
+    valid = read_labelled(arguments.valid, arguments.target, texts) if arguments.valid else None
+    hold_out = valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS
+    score = "" if hold_out or valid is not None else "the model was not scored"
+    with contextlib.nullcontext() if model.verbose else printed_epochs():
+        if hold_out:
+            print_message("training on nine tenths of the rows, to score the other tenth")
+            score = "on the held-out tenth: " + held_out_score(model, X, y, arguments.seed)
+            print_message(score)
+        print_message(f"training on all {len(y)} rows")
+        model.fit(X, y)
+    if valid is not None:
+        rows = columns_of(model, valid.drop(columns=arguments.target), arguments.valid)
+        score = f"on {arguments.valid}: " + score_text(model, rows, valid[arguments.target])
     model.save(arguments.out)
     sizes = model.sizes_
     print_message(
-        f"{arguments.out}: {sizes['kept_parameters']:,} of {sizes['parameters']:,} parameters, "
-        f"{sizes['members']} members"
+        f"{arguments.out}: {sizes['kept_parameters']:,} of {sizes['parameters']:,} parameters "
+        f"kept per network, {sizes['members']} network(s)"
     )
     if len(model.unused_features_):
-        print_message(f"the network does not use: {listed(model.unused_features_)}")
+        print_message(f"columns that the network does not use: {listed(model.unused_features_)}")
+    print_message(score)
+
+
+def read_labelled(path: Path, target: str, texts: Collection[str]) -> pd.DataFrame:
+    """A table with the column `target`."""
+    frame = read_file(path, texts)
+    if target not in frame.columns:
+        raise UserError(f"{path} has no column '{target}'.{nearest(target, frame.columns)}")
+    return frame
 
 
 def run_predict(arguments: argparse.Namespace) -> None:
@@ -245,7 +301,9 @@ def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.Da
             f"on: {listed(missing)}.{nearest(missing[0], frame.columns)}"
         )
     if extra := [name for name in frame.columns if name not in names]:
-        print_message(f"{path}: ignored, since the model does not know them: {listed(extra)}")
+        print_message(
+            f"ignoring columns of {path} that the model was not trained on: {listed(extra)}"
+        )
     return frame[list(names)]
 
 

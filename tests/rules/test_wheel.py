@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from without import without
 
 from iunet import IUNetClassifier
+from iunet.deploy import INSTALL_EXPORT
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -71,6 +72,7 @@ def test_it_fits_and_loads_where_only_the_base_is_installed(wheel, tmp_path):
         "again = iunet.IUNetClassifier(**fitted.get_params()).fit(X, X[:, 0] > 0)\n"
         "np.save('again.npy', again.predict_proba(X))\n"
         "assert main(['predict', 'model', 'new.csv', '--out', 'told.csv']) == 0\n"
+        "assert main(['export', 'model', '--to', 'shipped']) == 2\n"
     )
     command = [sys.executable, "-c", code, str(wheel)]
     environment = {"PYTHONPATH": str(wheel), "OMP_NUM_THREADS": "1"}
@@ -78,5 +80,8 @@ def test_it_fits_and_loads_where_only_the_base_is_installed(wheel, tmp_path):
     assert result.returncode == 0, result.stderr
     for name in ("told", "again"):
         assert np.array_equal(np.load(tmp_path / f"{name}.npy"), model.predict_proba(X))
+    wanted = PROJECT["optional-dependencies"]["export"]
+    assert f"onnx, which is not installed: {INSTALL_EXPORT}." in result.stderr
+    assert "pip install " + " ".join(f"'{package}'" for package in wanted) == INSTALL_EXPORT
     told = (tmp_path / "told.csv").read_text().split()
     assert told == ["prediction", *map(str, model.predict(X))]

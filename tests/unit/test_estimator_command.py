@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 from iunet import IUNetClassifier
 from iunet.estimator.command import main
+from iunet.estimator.score import with_interval
 
 SMALL = {"width": 16, "depth": 2, "supernet_epochs": 2, "first_cycle_epochs": 2, "cycles": 2}
 
@@ -36,6 +39,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     new = frame.head(7)[["label", "zip", "age"]].astype({"zip": object})
     new.loc[2, "zip"], new.loc[3, "age"] = None, np.nan
     new.to_csv("new.csv", index=False)
+    new[["zip", "age"]].to_csv("bare.csv", index=False)
     return tmp_path
 
 
@@ -46,11 +50,13 @@ def test_fit_and_predict(folder, capsys):
     assert main([*FIT.split(), "--structure", "unit", "--ratio", "2"]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert "120 rows, 1 columns of numbers, 1 of categories, 2 classes" in said.err
-    assert "model: " in said.err and "parameters, 2 members" in said.err
+    assert "120 rows, 1 numeric columns, 1 categorical columns, 2 classes" in said.err
+    assert "model: " in said.err and "kept per network, 2 network(s)" in said.err
+    score = said.err.splitlines()[-1]
+    assert re.search(r"on the held-out tenth: balanced accuracy \S+ % \[.*\(12 rows;", score)
     assert main(["predict", "model", "new.csv"]) == 0
     said = capsys.readouterr()
-    assert "ignored, since the model does not know them: label" in said.err
+    assert "ignoring columns of new.csv that the model was not trained on: label" in said.err
     printed = pd.read_csv(io.StringIO(said.out))
     model = IUNetClassifier.load("model")
     assert (model.ratio, model.structure) == (2.0, "unit")
@@ -63,6 +69,45 @@ def test_fit_and_predict(folder, capsys):
     assert np.allclose(told[columns[1:]], model.predict_proba(new), atol=1e-6)
 
 
+def test_the_score_is_of_rows_that_were_not_trained_on(folder, capsys, monkeypatch):
+    trained = []
+    fit = IUNetClassifier.fit
+
+    def fit_and_note(self, X, y):
+        trained.append(set(X["id"]))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(IUNetClassifier, "fit", fit_and_note)
+    monkeypatch.setattr(IUNetClassifier, "predict", lambda self, X: asked.append(set(X["id"])) or y)
+    asked, y = [], np.full(12, "stays")
+    plain = "fit data.csv --target label --out model"
+    assert main(plain.split()) == 0
+    assert len(trained) == 2 and not trained[0] & asked[0]
+    assert trained[0] | asked[0] == trained[1] == set(range(120))
+    frame = pd.read_csv("data.csv")
+    frame.iloc[:30, ::-1].to_csv("valid.csv", index=False)
+    right = frame["label"][:30] == "stays"
+    y = np.full(30, "stays")
+    assert main([*plain.split(), "--valid", "valid.csv"]) == 0
+    assert len(trained) == 3 and asked[1] == set(range(30))
+    score = capsys.readouterr().err.splitlines()[-1]
+    assert "on valid.csv: balanced accuracy 50.0 %" in score
+    assert f"accuracy {100 * right.mean():.1f} % [" in score
+    assert main([*plain.split(), "--no-valid"]) == 0
+    assert len(trained) == 4 and len(asked) == 2
+
+
+def test_the_interval_of_a_score():
+    """In one group it is Jeffreys' interval of a share; a group of few rows makes a wide one."""
+    right = np.arange(10) < 7
+    mean, *ends = with_interval(np.ones(10), right, np.zeros(10))
+    assert mean == pytest.approx(70)
+    assert ends == pytest.approx(100 * beta.ppf([0.025, 0.975], 7.5, 3.5), abs=1)
+    labels = np.array(["common"] * 98 + ["rare"] * 2)
+    mean, low, high = with_interval(labels, labels, labels)
+    assert mean == high == 100 and 60 < low < 80
+
+
 @pytest.mark.parametrize(
     ("command", "fragment"),
     [
@@ -73,6 +118,10 @@ def test_fit_and_predict(folder, capsys):
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
         ("fit data.csv --target label --out model --threads 0", "'n_threads' is 0"),
+        (
+            "fit data.csv --target label --out model --valid bare.csv",
+            "bare.csv has no column 'label'",
+        ),
         ("predict absent new.csv", "absent is no saved model"),
         ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
     ],
@@ -138,7 +187,7 @@ def test_labels_and_categories_come_back_as_they_were_written(folder, capsys):
     assert model["categorical"][0]["levels"] == ["01234", "1234"]
     Path("new.csv").write_text("zip,size\n0001234,0.1\n")
     assert main(["predict", "m", "new.csv"]) == 0
-    assert "'zip' holds '0001234', which is taken for the level '1234'" in capsys.readouterr().err
+    assert "'zip' holds '0001234', which is read as the level '1234'" in capsys.readouterr().err
 
 
 def test_hidden_characters_of_a_file_are_shown_as_escapes(folder, capsys):
@@ -160,7 +209,7 @@ def test_warnings_are_said_once_as_the_commands_own(folder, capsys):
     warned = [line for line in said if line.startswith("iunet: warning: ")]
     assert len(warned) == 2
     assert "data set 'data.csv': the column 'id' grows from row to row" in warned[0]
-    assert "Column 'rooms' is taken as categorical because of values like '?'" in warned[1]
+    assert "Treating column 'rooms' as categorical" in warned[1] and "'?'" in warned[1]
 
 
 def test_missing_columns_are_named(folder, capsys):

@@ -40,7 +40,8 @@ def test_few_names_are_an_identifier_too(n):
     """All have a level of their own, so none is infrequent."""
     X, y = table(n)
     model, heard = fit_and_listen(X.assign(name=[f"person {i}" for i in range(n)]), y)
-    assert len(heard) == 1 and f"Column 'name' has {n} levels in {n} rows" in heard[0]
+    assert len(heard) == 1
+    assert f"Column 'name' looks like an identifier: it has {n} levels in {n} rows" in heard[0]
     assert "person 7" in json.dumps(model._model.preprocessing)  # what is warned of
 
 
@@ -56,9 +57,8 @@ def test_numbers_as_text_are_warned_of():
     text = X["size"].round(2).astype(str)
     model, heard = fit_and_listen(X.assign(size=text), y)
     assert categories(model) == ["size", "colour"]
-    assert (
-        "taken as categories, in 1 column(s): 'size'. Convert them with pd.to_numeric" in heard[0]
-    )
+    assert "Treating 1 column(s) as categorical because their numbers are text: 'size'." in heard[0]
+    assert "Convert them with pd.to_numeric" in heard[0]
     with_gaps = text.astype(object).where(X["size"] > -1, None)
     assert "'size'" in fit_and_listen(X.assign(size=with_gaps), y)[1][0]
     years = [str(1900 + i % 25) for i in range(60)]
@@ -76,7 +76,8 @@ def test_an_array_that_became_text_is_warned_of_once():
     array = np.column_stack([X["size"].round(2), X["size"].round(1), X["colour"]]).astype("U8")
     heard = fit_and_listen(array, y)[1]
     numbers = [text for text in heard if "pd.to_numeric" in text]
-    assert len(numbers) == 1 and "in 2 column(s): 'x0', 'x1'" in numbers[0]
+    assert len(numbers) == 1 and "Treating 2 column(s)" in numbers[0]
+    assert "'x0', 'x1'" in numbers[0]
 
 
 @pytest.mark.parametrize("strange", ["?", "nan"])
@@ -85,8 +86,8 @@ def test_mostly_numbers_are_warned_of_and_not_logged(caplog, strange):
     ages = pd.Series([str(i % 9) for i in range(59)] + [strange])
     heard = fit_and_listen(X.assign(age=ages), y)[1]
     assert heard == [
-        f"Column 'age' is taken as categorical because of values like '{strange}', though most of "
-        "it are numbers."
+        "Treating column 'age' as categorical: most values are numbers, but some (such as "
+        f"'{strange}') are not."
     ]
     assert caplog.text == ""
 
@@ -139,7 +140,7 @@ def test_halves_can_be_categories():
     [
         ("from_dtype", "is 'from_dtype', but must be a list of names or places, or a mask"),
         (1, "is 1, but must be a list of names or places"),
-        ([7], "names the column 7, which X has not. Whole numbers are places, from 0."),
+        ([7], "names the column 7, which X does not have. Whole numbers are places, from 0."),
         (["color"], "Did you mean 'colour'?"),
     ],
     ids=str,

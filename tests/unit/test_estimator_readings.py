@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,31 @@ def test_large_codes_stay_apart():
     model = classifier(categorical_features=["code"]).fit(X, y)
     unseen = model.predict_proba(X.assign(code="unseen"))
     np.testing.assert_array_equal(model.predict_proba(X.assign(code=str(2**53 + 1))), unseen)
+
+
+def test_numbers_for_text_and_text_for_numbers_are_warned_of_once():
+    X, y = flags()
+    X["code"] = np.where(X["flag"], "01234", "A5")
+    model = classifier().fit(X, y)
+    for change, warned in (
+        (
+            {"code": [1234, 5678]},
+            ["Column 'code' held text in fit, such as '01234', and holds num"],
+        ),
+        (
+            {"noise": ["0.5", "1"]},
+            ["Column 'noise' held numbers in fit, and holds text now, which"],
+        ),
+        ({"noise": [0.5, None], "code": [np.nan, np.nan]}, []),
+    ):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            model.predict(X.head(2).assign(**change))
+        assert [str(w.message)[: len(t)] for w, t in zip(heard, warned, strict=True)] == warned
+    numbers = classifier(categorical_features=["code"]).fit(X.assign(code=X["flag"] + 1), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an unseen number among numbers is a level not seen
+        numbers.predict(X.head(2).assign(code=[1, 7]))
 
 
 def test_the_fast_form_takes_what_the_classifier_takes():
