@@ -59,9 +59,10 @@ CANDIDATES = [
     trainings(32, (4, 1e-2), (8, 1, 1e-3)),
     trainings(32, (3, 1e-2), (3, 2, 1e-3)),
     trainings(32, (4, 4e-3), (8, 1, 1e-3)),
-    trainings(64, (5, 2e-2), (4, 2, 2e-3)),
-    trainings(128, (10, 1e-2), (5, 2, 2e-3)),
-    trainings(128, (5, 2e-2), (20, 1, 2e-3)),
+    trainings(32, (4, 1e-2), (10, 1, 2e-3)),
+    trainings(32, (3, 2e-2), (11, 1, 1e-3)),
+    trainings(64, (6, 2e-2), (12, 1, 2e-3)),
+    trainings(16, (3, 5e-3), (6, 1, 1e-3)),
 ]
 
 

@@ -51,14 +51,17 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
 
 def _refuse_others(folder: Path) -> None:
     """Only an empty folder or an older export is replaced."""
-    if not folder.is_dir():
-        return
-    found = {path.name for path in folder.iterdir()}
-    if found and not (found == set(FILES) and is_model(folder / FILES[0])):
+    others = _others(folder)
+    if others and others == _others(folder):  # not the moment when another export replaces it
         raise UserError(
             f"The model cannot be exported to {folder}, which holds other files "
-            f"({', '.join(sorted(found)[:5])}): name a new folder, or that of an older export."
+            f"({', '.join(others[:5])}). Name a new folder, or that of an older export."
         )
+
+
+def _others(folder: Path) -> list[str]:
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return [] if found == sorted(FILES) and is_model(folder / FILES[0]) else found
 
 
 def _put(new: Path, folder: Path) -> None:

@@ -171,7 +171,7 @@ def check_path(path: str | Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(dir=path.parent).cleanup()
     except OSError as error:
-        raise UserError(f"{cannot} ({one_line(error)}).") from error
+        raise UserError(f"{cannot} ({error.strerror}).") from error
     return path
 
 

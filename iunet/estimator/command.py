@@ -24,7 +24,6 @@ from iunet.errors import UserError, nearest, one_line, printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from iunet.estimator.classifier import IUNetClassifier
 
 SHOWN = 10  # names in a message
 SECONDS_BETWEEN_LINES = 10
@@ -43,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.filename is None:
             raise
-        print_message(f"{error.filename} cannot be read or written ({one_line(error)}).")
+        print_message(f"{error.filename} cannot be read or written ({error.strerror}).")
         return 2
     except KeyboardInterrupt:
         print_message("interrupted")
@@ -186,7 +185,12 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.table import RawTable, clean_table
     from iunet.deploy.model import check_path
     from iunet.estimator.classifier import IUNetClassifier
-    from iunet.estimator.score import FEWEST_ROWS, held_out_score, score_text
+    from iunet.estimator.score import (
+        FEWEST_ROWS,
+        held_out_score,
+        refuse_labels_without_score,
+        score_text,
+    )
 
     check_path(arguments.out)  # now, not after the training
     texts = [arguments.target, *arguments.categorical]
@@ -218,20 +222,22 @@ def run_fit(arguments: argparse.Namespace) -> None:
         verbose=sys.stderr.isatty(),
     )
     X, y = raw.frame.drop(columns=arguments.target), raw.frame[arguments.target]
-    valid = read_labelled(arguments.valid, arguments.target, texts) if arguments.valid else None
-    hold_out = valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS
-    score = "" if hold_out or valid is not None else "the model was not scored"
+    valid = None
+    if arguments.valid:
+        frame = read_file(arguments.valid, texts)
+        valid = columns_of([*X.columns, arguments.target], frame, arguments.valid)
+        refuse_labels_without_score(y, valid[arguments.target], arguments.valid)
+    score = "the model was not scored"
     with contextlib.nullcontext() if model.verbose else printed_epochs():
-        if hold_out:
+        if valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS:
             print_message("training on nine tenths of the rows, to score the other tenth")
             score = "on the held-out tenth: " + held_out_score(model, X, y, arguments.seed)
             print_message(score)
         print_message(f"training on all {len(y)} rows")
         model.fit(X, y)
-    if valid is not None:
-        rows = columns_of(model, valid.drop(columns=arguments.target), arguments.valid)
-        score = f"on {arguments.valid}: " + score_text(model, rows, valid[arguments.target])
     model.save(arguments.out)
+    if valid is not None:
+        score = f"on {arguments.valid}: " + score_text(model, valid[X.columns], valid[y.name])
     sizes = model.sizes_
     print_message(
         f"{arguments.out}: {sizes['kept_parameters']:,} of {sizes['parameters']:,} parameters "
@@ -240,14 +246,6 @@ def run_fit(arguments: argparse.Namespace) -> None:
     if len(model.unused_features_):
         print_message(f"columns that the network does not use: {listed(model.unused_features_)}")
     print_message(score)
-
-
-def read_labelled(path: Path, target: str, texts: Collection[str]) -> pd.DataFrame:
-    """A table with the column `target`."""
-    frame = read_file(path, texts)
-    if target not in frame.columns:
-        raise UserError(f"{path} has no column '{target}'.{nearest(target, frame.columns)}")
-    return frame
 
 
 def run_predict(arguments: argparse.Namespace) -> None:
@@ -260,7 +258,17 @@ def run_predict(arguments: argparse.Namespace) -> None:
             raise UserError(f"{arguments.out} is an input of the prediction: name another --out.")
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
-    frame = columns_of(model, read_file(arguments.data, categories), arguments.data)
+    frame = read_file(arguments.data, categories)
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        frame = columns_of(names, frame, arguments.data)
+    elif frame.shape[1] == model.n_features_in_:
+        frame = frame.set_axis(range(frame.shape[1]), axis="columns")
+    else:
+        raise UserError(
+            f"{arguments.data} has {frame.shape[1]} columns, but the model was fitted on an array "
+            f"of {model.n_features_in_} columns."
+        )
     probabilities = model.predict_proba(frame)
     told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
     if arguments.probabilities:
@@ -285,20 +293,12 @@ def write_output(path: Path | None, text: str) -> None:
         write_text(os.path.realpath(path), text)  # a link stays one
 
 
-def columns_of(model: IUNetClassifier, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The columns that a model was fitted on, in their order."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None and frame.shape[1] != model.n_features_in_:
-        raise UserError(
-            f"{path} has {frame.shape[1]} columns, but the model was fitted on an array of "
-            f"{model.n_features_in_}, which it knows by their places."
-        )
-    if names is None:
-        return frame.set_axis(range(frame.shape[1]), axis="columns")  # it knows places only
+def columns_of(names: Collection[str], frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The columns with these names, in their order."""
     if missing := [name for name in names if name not in frame.columns]:
         raise UserError(
-            f"{path} lacks {len(missing)} of the {len(names)} columns that the model was fitted "
-            f"on: {listed(missing)}.{nearest(missing[0], frame.columns)}"
+            f"{path} lacks {len(missing)} of the {len(names)} columns that it needs: "
+            f"{listed(missing)}.{nearest(missing[0], frame.columns)}"
         )
     if extra := [name for name in frame.columns if name not in names]:
         print_message(

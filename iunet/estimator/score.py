@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -33,15 +34,22 @@ def held_out_score(model: IUNetClassifier, X: pd.DataFrame, y: pd.Series, seed: 
     return score_text(scored, X.iloc[held_out], y.iloc[held_out])
 
 
+def refuse_labels_without_score(known: pd.Series, labels: pd.Series, path: Path) -> None:
+    """Labels to score must be there, and be labels that the fit sees."""
+    if labels.isna().any():
+        row = int(labels.isna().argmax()) + 1
+        raise DataError(f"{path} has no value of '{labels.name}' in row {row}.")
+    unknown = sorted(set(labels.map(level_text)) - set(known.dropna().map(level_text)))
+    if unknown:
+        raise DataError(
+            f"{path} has the label '{unknown[0]}' in '{labels.name}', which is not a label of the "
+            "rows to train on."
+        )
+
+
 def score_text(model: IUNetClassifier, X: pd.DataFrame, y: pd.Series) -> str:
     """Balanced accuracy and accuracy on these rows, each with its 95 % interval."""
-    labels = y.map(level_text, na_action="ignore").to_numpy(dtype=object)
-    if y.isna().any():
-        raise DataError(f"The target '{y.name}' has no value in row {int(y.isna().argmax()) + 1}.")
-    if unknown := sorted(set(labels) - set(map(level_text, model.classes_.tolist()))):
-        raise DataError(
-            f"The target '{y.name}' holds '{unknown[0]}', a label that the model was not fitted on."
-        )
+    labels = y.map(level_text).to_numpy(dtype=object)
     predicted = np.array([level_text(label) for label in model.predict(X).tolist()], dtype=object)
     balanced = with_interval(labels, predicted, labels)
     accuracy = with_interval(labels, predicted, np.zeros(len(labels)))

@@ -40,6 +40,8 @@ def folder(tmp_path, monkeypatch) -> Path:
     new.loc[2, "zip"], new.loc[3, "age"] = None, np.nan
     new.to_csv("new.csv", index=False)
     new[["zip", "age"]].to_csv("bare.csv", index=False)
+    new.assign(label=["stays", None] + ["leaves"] * 5).to_csv("gaps.csv", index=False)
+    new.assign(label="returns").to_csv("other.csv", index=False)
     return tmp_path
 
 
@@ -118,10 +120,9 @@ def test_the_interval_of_a_score():
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
         ("fit data.csv --target label --out model --threads 0", "'n_threads' is 0"),
-        (
-            "fit data.csv --target label --out model --valid bare.csv",
-            "bare.csv has no column 'label'",
-        ),
+        (f"{FIT} --valid bare.csv", "bare.csv lacks 1 of the 3 columns that it needs: label"),
+        (f"{FIT} --valid gaps.csv", "gaps.csv has no value of 'label' in row 2"),
+        (f"{FIT} --valid other.csv", "other.csv has the label 'returns' in 'label', which is not"),
         ("predict absent new.csv", "absent is no saved model"),
         ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
     ],
@@ -217,7 +218,10 @@ def test_missing_columns_are_named(folder, capsys):
     pd.DataFrame({"agee": [1], "size": [2]}).to_csv("new.csv", index=False)
     assert main(["predict", "model", "new.csv"]) == 2
     said = capsys.readouterr().err
-    assert "lacks 2 of the 2 columns" in said and "age, zip. Did you mean 'agee'?" in said
+    assert (
+        "lacks 2 of the 2 columns that it needs" in said
+        and "age, zip. Did you mean 'agee'?" in said
+    )
 
 
 def test_a_bug_keeps_its_traceback(folder, monkeypatch):
