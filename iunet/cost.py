@@ -45,9 +45,9 @@ TRAININGS = ("supernet", "finetune", "train_dense")
 class Estimate:
     """The jobs of a benchmark, and what they cost."""
 
-    def __init__(self, bench: Benchmark, remaining: bool = False):
+    def __init__(self, bench: Benchmark, remaining: bool = False, shown: Shown | None = None):
         self.bench, self.remaining = bench, remaining
-        self.shown = Shown(bench)
+        self.shown = shown or Shown(bench)
         self.lineage = self.shown.lineage
         self.costs = Costs(bench)
         self.finished = self._finished()
@@ -108,6 +108,17 @@ class Estimate:
             gpu_hours = count * hours if cost and self.costs.gpus(rule, point) else 0.0
             rows.append((rule, count, gpu_hours, count * hours - gpu_hours, hours, memory))
         return pd.DataFrame(rows, columns=["rule", *COLUMNS])
+
+    def hours_in_words(self, planned: Iterable[tuple[str, dict[str, str]]]) -> str:
+        """What jobs take, given by rule and wildcards; rules of other workflows do not count."""
+        jobs = [
+            self.lineage.job(rule, **point)
+            for rule, point in planned
+            if rule in self.lineage.stages and point.get("worker", "0") == "0"
+        ]
+        sums = self.frame(jobs)[["GPU-hours", "CPU-hours"]].sum()
+        hours = " and ".join(f"{n:,.1f} {unit}" for unit, n in sums.items() if n)
+        return f"Estimated time: {hours}." if hours else ""
 
     def by_table(self) -> pd.DataFrame:
         """Tables and figures that need runs, with all that they depend on."""

@@ -15,9 +15,9 @@ from typing import Any
 from iunet.artifacts import SIGNED, give_identity, read_provenance
 from iunet.errors import UserError
 from iunet.provenance import flat, refuse_foreign
+from iunet.runs import paths
 from iunet.runs.lineage import Lineage
 
-FOLDERS = ("data", "splits", "runs", "tables", "figures")
 RECORDS = Path(".snakemake/metadata")
 
 
@@ -33,7 +33,7 @@ def foreign_files(lineage: Lineage, folder: str | Path) -> Iterator[str]:
 
 def artifacts_in(folder: str | Path) -> Iterator[Path]:
     """Every file of a folder of results that carries its provenance."""
-    for part in FOLDERS:
+    for part in sorted(paths.FOLDERS):
         for path in sorted((Path(folder) / part).rglob("*")):
             if path.suffix in SIGNED and path.is_file():
                 yield path

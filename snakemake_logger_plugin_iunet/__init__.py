@@ -1,10 +1,10 @@
 """A logger plugin for Snakemake: a run that a person can follow (`snakemake --logger iunet`).
 
-In a terminal the last line says how far the run is, and finished stages stand above it; elsewhere
-a line is written now and then. A job that failed is shown with the last lines of its log. Whatever
-else Snakemake warns of or says is shown as Snakemake shows it, and its own log file keeps
-everything. `--dry-run`, `--verbose`, `--printshellcmds`, `--debug-dag` and `--quiet` ask for
-Snakemake's own output, and get it.
+In a terminal the last line says how far the run is, with the finished stages above it; elsewhere
+a line is written now and then. A failed job is shown with the last lines of its log. A dry run is
+a line of counts per stage and a line of hours. Whatever else Snakemake warns of or says is shown as
+Snakemake shows it, and its own log file keeps everything. `--verbose`, `--printshellcmds`,
+`--debug-dag` and `--quiet` show Snakemake's own output instead.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import logging
 import os
 import shutil
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -32,6 +34,8 @@ CHATTER = (  # said before every run, or again and again, and of no use to a per
     "Assuming unrestricted shared filesystem usage",
     "Job rate limit reached",
     "Elapsed time:",
+    "Reasons:",
+    "This was a dry-run",
 )
 SHOWN_BY_NUMBERS = {
     LogEvent.JOB_STARTED,
@@ -43,6 +47,9 @@ SHOWN_BY_NUMBERS = {
     LogEvent.WORKFLOW_STARTED,
 }
 EXIT_1 = "returned non-zero exit status 1."
+Planned = list[tuple[str, dict[str, Any]]]  # rules and wildcards of jobs
+# What planned jobs take, in words. workflow/rules/machine.smk sets it.
+hours_in_words: Callable[[Planned], str] | None = None
 RED, RESET, ERASE = "\033[31m", "\033[0m", "\r\033[K"
 
 
@@ -64,8 +71,10 @@ class LogHandler(LogHandlerBase):
             ),
         )
         self.shows_all = bool(
-            asked.dryrun or asked.verbose or asked.printshellcmds or asked.debug_dag or asked.quiet
+            asked.verbose or asked.printshellcmds or asked.debug_dag or asked.quiet
         )
+        self.dryrun = asked.dryrun
+        self.planned: Planned = []  # the jobs of a dry run
         self.stream = self.snakemakes_own.stream
         self.live = self.snakemakes_own.is_tty and os.environ.get("TERM") != "dumb"
         self.status = Status()
@@ -92,15 +101,17 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         if not self.shows_all and self.status.planned:
             self._erase()
-            self._write(self.status.summary(self.now))
+            self._write(self._plan() if self.dryrun else self.status.summary(self.now))
             self.status = Status()  # it is closed twice at times
         super().close()
 
     def _follow(self, record: logging.LogRecord, event: LogEvent | None) -> None:
         if event == LogEvent.RUN_INFO:
             self.status.plan(record.stats, self.now)
-            stages = (f"{stage} {n}" for stage, (_, n) in self.status.stages().items())
-            self._write(f"{self.status.total} jobs: {', '.join(stages)}")
+            if not self.dryrun:
+                self._write(self.status.counts("jobs"))
+        elif event == LogEvent.JOB_INFO and self.dryrun:
+            self.planned.append((record.rule_name, record.wildcards))
         elif event == LogEvent.JOB_INFO:
             message = record.rule_msg or record.rule_name
             self.status.start(record.jobid, record.rule_name, message, self.now)
@@ -114,6 +125,12 @@ class LogHandler(LogHandlerBase):
             self._show_failures(record.job_error_info, record.msg)
         elif not self._is_chatter(record, event):
             self.snakemakes_own.handle(record)
+
+    def _plan(self) -> str:
+        """What a dry run says."""
+        hours = f"{hours_in_words(self.planned)} " if hours_in_words and self.planned else ""
+        why = "Add --verbose to list every job with the reason why it would run."
+        return f"{self.status.counts('jobs would run')}\n{hours}{why}"
 
     def _is_chatter(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         if event == LogEvent.ERROR and str(record.msg).endswith(EXIT_1):
@@ -154,7 +171,7 @@ class LogHandler(LogHandlerBase):
             self.drawn = False
 
     def _draw(self) -> None:
-        if self.live and self.status.planned:
+        if self.live and self.status.planned and not self.dryrun:
             width = shutil.get_terminal_size().columns - 1
             self.stream.write(self.status.line(self.now)[:width])
             self.drawn = True

@@ -91,6 +91,11 @@ class Status:
             done[stage_of(rule)] += self.finished[rule]
         return {stage: (done[stage], n) for stage, n in planned.items() if n}
 
+    def counts(self, what: str) -> str:
+        """`371 jobs: supernet 40, prune 80`"""
+        stages = (f"{stage} {n:,}" for stage, (_, n) in self.stages().items())
+        return f"{self.total:,} {what}: {', '.join(stages)}"
+
     def seconds_left(self, now: float) -> float | None:
         """From the mean time of each rule's finished jobs, and how many run side by side.
 

@@ -75,13 +75,7 @@ def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
     names = list(frame.columns)
     if not all(isinstance(name, str) for name in names):
         raise UserError(f"Data set '{dataset}': the column names are not all text: {names[:5]}.")
-    for wanted, role in [(raw.target, "target column"), *((c, "column") for c in raw.categorical)]:
-        if wanted not in names:
-            listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-            raise UserError(
-                f"Data set '{dataset}' has no {role} '{wanted}'.{nearest(wanted, names)} Its "
-                f"columns are: {listed}."
-            )
+    refuse_missing_columns(dataset, names, raw.target, raw.categorical)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"Data set '{dataset}' has two columns named '{twice}'.")
@@ -89,6 +83,19 @@ def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
         raise UserError(f"Data set '{dataset}' has no column beside its target '{raw.target}'.")
     if len(frame) == 0:
         raise UserError(f"Data set '{dataset}' has no rows.")
+
+
+def refuse_missing_columns(
+    dataset: str, names: list[str], target: str, categorical: Collection[str]
+) -> None:
+    """A table has its target, and the columns that are declared as categories."""
+    for wanted, role in [(target, "target column"), *((c, "column") for c in categorical)]:
+        if wanted not in names:
+            listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+            raise UserError(
+                f"Data set '{dataset}' has no {role} '{wanted}'.{nearest(wanted, names)} Its "
+                f"columns are: {listed}."
+            )
 
 
 def _clean_target(

@@ -96,6 +96,9 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "rows": (ROWS,),
     "page": (PAGE,),
 }
+FOLDERS = {  # and files, right below the root
+    form.split("/")[1] for forms in OUTPUTS.values() for form in forms
+}
 # Of the wildcards; any other is one part of a path.
 PATTERNS = {
     "initial": names.INITIAL + names.INIT_PATTERN,

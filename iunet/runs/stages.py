@@ -2,7 +2,7 @@
 
 Inputs are here where they depend on more than the form of a path. Rules take them as they are, and
 the lineage finds by them the jobs that a job stands on.
-Standard library only: this is read at every start of Snakemake.
+Read at every start of Snakemake, so it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ def own_file(bench: Benchmark, point: Point) -> Files:
     if dataset.source != "file":
         return {}
     check_own_file(dataset)
+    if dataset.kind == "tabular":
+        from iunet.data.sources.file import check_columns  # with pandas
+
+        check_columns(dataset)
     return {"own": dataset.location}
 
 

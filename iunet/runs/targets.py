@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,9 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
     }
     for word in words:
         if word.startswith(f"{bench.root}/") and Path(word).suffix and not Path(word).exists():
-            made = paths.rule_of(word)
+            _refuse_of_another_config(bench.root, word)
+            folder = word.removeprefix(f"{bench.root}/").partition("/")[0]
+            made = paths.rule_of(word) if folder in paths.FOLDERS else None
             if made is None or any(
                 made[1][key] not in names for key, names in known.items() if key in made[1]
             ):
@@ -49,6 +52,16 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
                     f"'results'), such as {example}."
                 )
             check_run(bench, made[1])
+
+
+def _refuse_of_another_config(root: str, word: str) -> None:
+    """The file of a folder of results that another file in config/ names."""
+    for file in sorted(Path("config").glob("*.yaml")):
+        found = re.search(r"^results: *(\S+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+        if found and found[1].startswith(f"{root}/") and word.startswith(f"{found[1]}/"):
+            own = file.name.startswith("own-")
+            option = "--config own=<your file>" if own else f"--configfile {file}"
+            raise UserError(f"'{word}' is a result of another config. Add {option} to the command.")
 
 
 def _files(bench: Benchmark, shown: dict[str, Iterable[str]]) -> list[str]:

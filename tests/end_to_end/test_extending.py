@@ -141,5 +141,5 @@ use rule * from iunet as iunet_*
     assert code == 0, output[-3000:]
     assert "customers" in (tmp_path / target).read_text()
     project.edit("iunet/data/split.py", "MIN_ROWS = 5", "MIN_ROWS = 6")
-    code, output = other.snakemake(target, "-n", overlay=())
+    code, output = other.snakemake(target, "-n", "-p", overlay=())
     assert "iunet.data.split" in output and "download" not in output

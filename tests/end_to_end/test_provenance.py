@@ -116,7 +116,7 @@ def test_an_edit_is_named_and_can_be_accepted(project):
     project.edit(
         "iunet/training/loop.py", "return full + (rest > 1)", "return full + int(rest > 1)"
     )
-    output = project.run(EVALUATION, "-n")
+    output = project.run(EVALUATION, "-n", "--verbose")
     assert "supernet" in output and "before: 'iunet.training.loop " in output.replace('"', "'")
     project.run(EVALUATION, *CHOICES, "--touch")
     # What is made next reads the older artifacts without complaint.

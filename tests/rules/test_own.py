@@ -61,6 +61,8 @@ def test_what_else_the_command_line_says_wins(here):
     ("config", "fragment"),
     [
         ({"own": "My Data.csv"}, "'target' does not say which column"),
+        ({"own": "My Data.csv", "target": "labl"}, "no target column 'labl'. Did you mean 'label'"),
+        ({"own": "My Data.csv", "target": "label", "categorical": ["zip"]}, "no column 'zip'"),
         ({"target": "label"}, "'target' needs a table of your own. Name its file"),
         ({"own": "shapes.npz", "target": "label"}, "are for tables, but shapes.npz holds images"),
         ({"page": {"tables": ["table77"]}}, "'page.tables' names 'table77'"),

@@ -12,6 +12,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
+import snakemake_logger_plugin_iunet as terminal
 from iunet.cli import prepared
 from iunet.errors import SHOWS_FAILURES
 from iunet.labels import duration
@@ -212,8 +213,16 @@ def test_a_record_that_cannot_be_read_is_shown_as_snakemake_shows_it(say, monkey
     assert "42 steps" in say(tty=False)(LogEvent.RUN_INFO, "42 steps")  # without its numbers
 
 
-def test_dry_runs_are_snakemakes_own(say):
+def test_a_dry_run_is_counts_and_hours_and_with_verbose_snakemakes_own(say, monkeypatch):
+    planned = []
+    monkeypatch.setattr(terminal, "hours_in_words", lambda jobs: planned.extend(jobs) or "3 hours.")
     tell = say(tty=True, dryrun=True, stdout=True)
+    for _ in range(2):  # Snakemake says it before and after the jobs
+        assert not tell(LogEvent.RUN_INFO, stats={"supernet": 1, "prune": 2, "total": 3})
+        assert not tell(LogEvent.JOB_INFO, **job(1)) and not tell(None, "This was a dry-run")
+    assert tell("close").startswith("3 jobs would run: supernet 1, prune 2\n3 hours. Add --verbose")
+    assert planned == [("supernet", {})] * 2
+    tell = say(tty=True, dryrun=True, stdout=True, verbose=True)
     assert "Reason: Missing output files" in tell(LogEvent.JOB_INFO, **job(1))
 
 

@@ -1,5 +1,6 @@
 # What jobs ask of the machine, or of a scheduler.
 
+import snakemake_logger_plugin_iunet
 from snakemake.logging import logger
 
 from iunet.machine.device import places_warning, unusable_gpu_warning
@@ -36,11 +37,22 @@ def learner_threads(wildcards):
     return settings.learner_threads(config, wildcards.learner)
 
 
+def planned_hours(jobs):
+    """For the terminal at the end of a dry run: what `make cost` says of these jobs."""
+    from iunet.cost import Estimate  # with pandas
+
+    return Estimate(BENCH, shown=SHOWN).hours_in_words(jobs)
+
+
+snakemake_logger_plugin_iunet.hours_in_words = planned_hours
+
+
 def check_before_start():
     """What would fail in every job, or surprise. A dry run does not ask."""
     with user_errors():
         refuse_unwritable(config["results"])
-    for warning in (unusable_gpu_warning(config), places_warning(config, COSTS.largest_on_gpu())):
+    warnings = (unusable_gpu_warning(config), places_warning(config, COSTS.largest_on_gpu()))
+    for warning in warnings if workflow.local_exec else ():  # of this machine, where jobs run here
         if warning:
             logger.warning(warning)
     if "code" in map(str, workflow.rerun_triggers):

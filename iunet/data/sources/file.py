@@ -22,7 +22,7 @@ from iunet.data.images import RawImages, read_images
 from iunet.data.own_table import check_own_table
 from iunet.data.registry import Dataset, check_own_file
 from iunet.data.sources import SourceSettings
-from iunet.data.table import RawTable
+from iunet.data.table import RawTable, refuse_missing_columns
 from iunet.errors import UserError, one_line
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -47,8 +47,7 @@ def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.Data
 
     In the columns `texts`, labels and categories, what is written differently stays different.
     """
-    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
-    suffix = suffixes[-1].lower() if suffixes else ""
+    suffix = _suffix(path)
     try:
         if suffix in PARQUET:
             return _read_parquet(f"Data set '{dataset}': {path}", path, texts)
@@ -65,6 +64,27 @@ def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.Data
         f"Data set '{dataset}': {path} is neither CSV, TSV nor Parquet by its name. Known endings: "
         f"{', '.join([*SEPARATORS, *PARQUET])}."
     )
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    return suffixes[-1].lower() if suffixes else ""
+
+
+def check_columns(dataset: Dataset) -> None:
+    """Refuse a table without its target or a declared category, by its header alone."""
+    path, suffix = Path(dataset.location), _suffix(Path(dataset.location))
+    where = f"Data set '{dataset.name}': {path}"
+    try:
+        if suffix in SEPARATORS:
+            _, names = next(_rows(where, path, SEPARATORS[suffix]))
+        else:
+            names = pq.read_schema(path).names
+    except Exception:  # the download says what is wrong with the file
+        return
+    if suffix in SEPARATORS:
+        _check_header(where, names, SEPARATORS[suffix])
+    refuse_missing_columns(dataset.name, names, dataset.target, dataset.categorical)
 
 
 def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) -> pd.DataFrame:
