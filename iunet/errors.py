@@ -1,5 +1,7 @@
 """The one kind of error that is written for a person."""
 
+import re
+
 # In the environment of jobs: the terminal shows the end of a failed job's log.
 SHOWS_FAILURES = "IUNET_TERMINAL_SHOWS_FAILURES"
 
@@ -22,6 +24,7 @@ class DataError(UserError, ValueError):
 def printable(text: str) -> str:
     """Text with escapes in the place of characters that cannot be seen, as those that a file's
     column names may bring to a terminal."""
+    text = re.sub(r"(\S{400})\S{800,}", r"\1…", text)  # a value may be as long as a book
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -39,6 +39,8 @@ def download(
             raise
         raise UserError(f"{error} ('{dataset.name}': {dataset.declared_at}.)") from error
     write = _write_table if dataset.kind == "tabular" else _write_images
+    for text in getattr(checked, "warnings", ()):
+        log.warning("%s: %s", dataset.name, text)
     description = write(dataset.name, checked, data_path)
     head = {"dataset": dataset.name, "kind": dataset.kind, "provenance": raw.provenance}
     file = {"file": Path(data_path).name, "sha256": sha256(data_path)}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from iunet.data.table import refuse_surrogates
 from iunet.errors import UserError, one_line
 
 # Images in the official train and test files: fewer in a mirror is a subset, and recorded as one.
@@ -36,11 +37,12 @@ class RawImages:
 def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImages:
     """`x_…` are uint8 [n, side, side, channels], `y_…` whole numbers that index `class_names`."""
     try:
-        archive = np.load(path, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it holds a single array and no names")
-        with archive:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is no archive of arrays, as numpy.savez writes")
+        with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in ARRAYS}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("it holds other files than arrays")
         names = arrays["class_names"]
         names = np.char.decode(names, "utf-8") if names.dtype.kind == "S" else names
     except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
@@ -52,6 +54,8 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
             f"Data set '{dataset}': the class_names in {path} are {names.dtype} of shape "
             f"{list(names.shape)}, not a list of different texts."
         )
+    arrays["class_names"] = [str(name) for name in names]
+    refuse_surrogates("The class name", arrays["class_names"])
     for name in ("y_train", "y_test"):
         labels = arrays[name]
         if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
@@ -59,8 +63,6 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
                 f"Data set '{dataset}': the labels in {path} are {labels.dtype} of shape "
                 f"{list(labels.shape)}, not a list of integers."
             )
-        arrays[name] = labels.astype(np.int64)
-    arrays["class_names"] = [str(name) for name in names]
     return RawImages(**arrays, provenance=provenance)
 
 
@@ -85,7 +87,9 @@ def check_images(dataset: str, raw: RawImages) -> RawImages:
                 f"{where}: expected uint8 of shape [n, side, side, channels] with 3 channels, or 1 "
                 f"of grey-scale images, found {x.dtype} of shape {list(x.shape)}."
             )
-        if len(x) != len(y) or len(x) == 0:
+        if len(x) == 0:
+            raise UserError(f"{where}: there are none.")
+        if len(x) != len(y):
             raise UserError(f"{where}: {len(x)} images, but {len(y)} labels.")
         if y.min() < 0 or y.max() >= len(raw.class_names):
             raise UserError(
@@ -99,4 +103,5 @@ def check_images(dataset: str, raw: RawImages) -> RawImages:
         )
     if len(np.unique(raw.y_train)) < 2:
         raise UserError(f"Data set '{dataset}': the train labels are constant.")
-    return raw
+    labels = {name: getattr(raw, name).astype(np.int64) for name in ("y_train", "y_test")}
+    return replace(raw, **labels)

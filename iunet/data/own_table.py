@@ -11,7 +11,6 @@ import re
 import unicodedata
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from iunet.data.table import MOSTLY, RawTable, numbers_in
@@ -84,7 +83,7 @@ def _increases(column: pd.Series) -> bool:
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if not numeric or pd.api.types.is_complex_dtype(column) or len(column) < 2:
         return False
-    return bool(column.notna().all() and (np.diff(column.to_numpy(dtype=float)) > 0).all())
+    return bool(column.is_monotonic_increasing and column.is_unique)
 
 
 def _texts(column: pd.Series) -> list[str]:

@@ -7,26 +7,26 @@ here, with the data set and the column named.
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from iunet.errors import DataError, UserError, nearest, printable
+from iunet.errors import DataError, UserError, nearest
 
 MAX_PLAUSIBLE_CLASSES = 20
+SHOWN = 5  # columns in a warning
 MOSTLY = 0.5  # share of numbers among a text column's values that is worth a warning
 # A number for a person and none for a program: 5%, $5.50, 1 234, 1'234, 1_000, 0x1f, −5.
 SPELLED_NUMBER = re.compile(
     r"[+\-−]?\s*[$€£¥]?\s*[+\-−]?(0x[0-9a-f]+|[\d][\d\s'’_]*\.?\d*(e[+\-−]?\d+)?)\s*[%‰$€£¥]?", re.I
 )
 SURROGATE = re.compile(r"[\ud800-\udfff]")
-log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -47,6 +47,7 @@ class CleanTable:
     target: str
     columns: list[dict[str, Any]]  # name, kind, n_missing and, if categorical, n_levels
     classes: list[dict[str, Any]]  # name and count, in label order
+    warnings: list[str]  # of columns that may not be what they are taken for
 
 
 def clean_table(dataset: str, raw: RawTable) -> CleanTable:
@@ -54,21 +55,39 @@ def clean_table(dataset: str, raw: RawTable) -> CleanTable:
     frame = raw.frame
     _check_shape(dataset, frame, raw)
     target, classes = _clean_target(dataset, frame[raw.target])
-    features, columns = clean_features(dataset, frame.drop(columns=raw.target), raw.categorical)
-    table = features.append_column(raw.target, target)
-    return CleanTable(table, raw.target, columns, classes)
+    features = frame.drop(columns=raw.target)
+    table, columns, warnings = clean_features(dataset, features, raw.categorical)
+    return CleanTable(
+        table.append_column(raw.target, target), raw.target, columns, classes, warnings
+    )
 
 
 def clean_features(
     dataset: str, frame: pd.DataFrame, categorical: Collection[str]
-) -> tuple[pa.Table, list[dict[str, Any]]]:
-    """The features as checked columns, and what is known of each of them."""
-    arrays, columns = [], []
+) -> tuple[pa.Table, list[dict[str, Any]], list[str]]:
+    """The features as checked columns, what is known of each of them, and warnings."""
+    arrays, columns, warnings = [], [], []
     for name in frame.columns:
-        array, description = _clean_feature(dataset, frame[name], name in categorical)
-        arrays.append(array)
-        columns.append(description)
-    return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns
+        column = frame[name]
+        kind = "categorical" if name in categorical else _kind(dataset, column)
+        if kind == "categorical":
+            codes, levels = encode_levels(column)
+            arrays.append(dictionary_array(codes, levels))
+            counts = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
+            if is_nearly_unique(len(levels), len(column)):
+                warnings.append(
+                    f"Column '{name}' looks like an identifier: it has {len(levels)} levels in "
+                    f"{len(column)} rows. The model and its files keep the text of every level. "
+                    "Leave the column out."
+                )
+        else:
+            arrays.append(_numeric_array(dataset, column))
+            counts = {"n_missing": arrays[-1].null_count}
+        columns.append({"name": name, "kind": kind, **counts})
+    undeclared = [c["name"] for c in columns if c["kind"] == "categorical"]
+    texts = frame[[name for name in undeclared if name not in categorical]]
+    warnings = [*_numbers_as_text(texts), *warnings]
+    return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns, warnings
 
 
 def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
@@ -102,6 +121,7 @@ def _clean_target(
     dataset: str, column: pd.Series
 ) -> tuple[pa.DictionaryArray, list[dict[str, Any]]]:
     where = f"Data set '{dataset}': the target column '{column.name}'"
+    _kind(dataset, column)  # dates, lists and the like are no labels
     if n_missing := int(column.isna().sum()):
         row = int(np.flatnonzero(column.isna())[0])
         raise UserError(
@@ -142,23 +162,7 @@ def _is_continuous(column: pd.Series) -> bool:
     return not np.all(values == np.floor(values))
 
 
-def _clean_feature(
-    dataset: str, column: pd.Series, forced_categorical: bool
-) -> tuple[pa.Array, dict[str, Any]]:
-    kind = "categorical" if forced_categorical else _kind(dataset, column)
-    if kind == "categorical":
-        codes, levels = encode_levels(column)
-        if is_nearly_unique(len(levels), len(column)):
-            log.warning(
-                "data set '%s': column '%s' has %d levels in %d rows, as an identifier has. Leave "
-                "it out if it is one",
-                dataset,
-                column.name,
-                len(levels),
-                len(column),
-            )
-        description = {"n_missing": int((codes < 0).sum()), "n_levels": len(levels)}
-        return dictionary_array(codes, levels), {"name": column.name, "kind": kind, **description}
+def _numeric_array(dataset: str, column: pd.Series) -> pa.Array:
     if column.dtype == object or column.dtype == np.longdouble:
         # Decimals, integers beyond 64 bits, numbers beside pd.NA, or wider floats than Arrow has.
         column = column.mask(column.isna(), np.nan).astype("float64")
@@ -167,7 +171,7 @@ def _clean_feature(
     array = pa.Array.from_pandas(column)  # NaN becomes null
     if pa.types.is_floating(array.type):
         refuse_infinite(dataset, column.name, column.to_numpy(dtype=float))
-    return array, {"name": column.name, "kind": kind, "n_missing": array.null_count}
+    return array
 
 
 def refuse_infinite(dataset: str, column: str, values: np.ndarray) -> None:
@@ -179,36 +183,52 @@ def refuse_infinite(dataset: str, column: str, values: np.ndarray) -> None:
 
 
 def _kind(dataset: str, column: pd.Series) -> str:
-    if pd.api.types.is_bool_dtype(column):
+    """Whether a column is numeric or categorical; text with numbers among it is categorical."""
+    types = pd.api.types
+    if isinstance(column.dtype, pd.CategoricalDtype):
         return "categorical"
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
+    if types.is_bool_dtype(column) or types.is_string_dtype(column):
+        return "categorical"
+    if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
         return "numeric"
-    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column):
-        _warn_of_numbers(dataset, column)
-        return "categorical"
-    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    inferred = types.infer_dtype(column, skipna=True)
     if inferred in {"decimal", "integer", "floating", "mixed-integer-float"}:
         return "numeric"
-    if inferred in {"string", "boolean", "mixed-integer", "empty"}:
+    if inferred in {"string", "boolean", "empty"}:
         return "categorical"
+    found = {type(value) for value in column.dropna()} if column.dtype == object else ()
+    if found and all(issubclass(kind, (str, Real, np.bool_)) for kind in found):
+        return "categorical"
+    held = ", ".join(sorted(kind.__name__ for kind in found)) or column.dtype
     raise UserError(
-        f"Data set '{dataset}': column '{column.name}' holds values of type "
-        f"{inferred if column.dtype == object else column.dtype}, which is neither a number nor a "
-        "category. Turn it into one of the two (a date into days since an origin, say), or remove "
-        "the column."
+        f"Data set '{dataset}': column '{column.name}' holds values of type {held}, which is "
+        "neither a number nor a category. Convert it to one of the two (a date to the days since "
+        "an origin, for example), or leave it out."
     )
 
 
-def _warn_of_numbers(dataset: str, column: pd.Series) -> None:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return
-    if (strange := odd_among_numbers(numbers_in(column))) is not None:
-        log.warning(
-            "data set '%s': column '%s' is taken as categorical because of values like '%s', "
-            "though most of it are numbers",
-            dataset,
-            column.name,
-            printable(str(strange)),
+def _numbers_as_text(texts: pd.DataFrame) -> Iterator[str]:
+    """Warnings of numbers that are read as categories: one `?` among them is enough for that."""
+    all_numbers = []
+    for name in texts.columns:
+        if isinstance(texts[name].dtype, pd.CategoricalDtype):
+            continue
+        found = numbers_in(texts[name])
+        odd = found.index[found.isna()]
+        spelled = sum(bool(SPELLED_NUMBER.fullmatch(str(value))) for value in odd)
+        if len(odd) and len(found) - len(odd) + spelled >= MOSTLY * len(found):
+            yield (
+                f"Treating column '{name}' as categorical: most values are numbers, but some (such "
+                f"as '{odd[0]}') are not."
+            )
+        elif found.notna().all() and (len(found) > MAX_PLAUSIBLE_CLASSES or any(found % 1 != 0)):
+            all_numbers.append(f"'{name}'")
+    if all_numbers:
+        listed = ", ".join(all_numbers[:SHOWN]) + ", …" * (len(all_numbers) > SHOWN)
+        yield (
+            f"Treating {len(all_numbers)} column(s) as categorical because their numbers are "
+            f"text: {listed}. Convert them with pd.to_numeric, or, if they are categories, give "
+            "them the type 'category'."
         )
 
 
@@ -218,18 +238,14 @@ def numbers_in(column: pd.Series) -> pd.Series:
     return pd.Series(pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").array, values)
 
 
-def odd_among_numbers(numbers: pd.Series) -> Any:
-    """A value that makes a column text though most are numbers, as a `?` or a `%` does."""
-    odd = numbers.index[numbers.isna()]
-    spelled = sum(bool(SPELLED_NUMBER.fullmatch(str(value))) for value in odd)
-    return (
-        odd[0] if len(odd) and len(numbers) - len(odd) + spelled >= MOSTLY * len(numbers) else None
-    )
-
-
 def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """Codes (-1 is missing) and the levels that occur, as text in natural order."""
-    if column.dtype == object:
+    if column.dtype == object or isinstance(column.dtype, pd.ArrowDtype):
+        if kinds := {type(value).__name__ for value in column if not isinstance(value, Hashable)}:
+            raise DataError(
+                f"Column '{column.name}' holds values of type {', '.join(sorted(kinds))}, which "
+                "cannot be categories. Turn them into text or numbers, or leave the column out."
+            )
         refuse_surrogates("The value", column.unique())
     category = column.astype("category")
     raw_codes = category.cat.codes.to_numpy().astype(np.int32)

@@ -6,10 +6,9 @@ New rows are read as the kinds that were fitted, whatever kind they look like.
 from __future__ import annotations
 
 import contextlib
-import numbers
 import re
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,21 +23,16 @@ from iunet.data.preprocess import (
     fit_preprocessing,
 )
 from iunet.data.table import (
-    MAX_PLAUSIBLE_CLASSES,
     clean_features,
     dictionary_array,
     encode_levels,
-    is_nearly_unique,
     level_text,
-    numbers_in,
-    odd_among_numbers,
     refuse_infinite,
     refuse_surrogates,
 )
 from iunet.errors import DataError, UserError, nearest
 
 ROWS = "X"  # what the workflow's functions take for the data set's name
-SHOWN = 5  # columns in a warning
 BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 LEADING_ZERO = re.compile("[+-]?0[0-9]")
@@ -115,16 +109,13 @@ def fit_columns(
     Columns are categories if they hold text, or if the parameter `categorical_features` says so.
     """
     chosen = _chosen_columns(frame, categorical or [])
-    texts = [name for name in frame.columns if name not in chosen and _holds_text(frame[name])]
-    for name in chosen:
-        _refuse_unhashable(frame[name])
     every = np.arange(len(frame))
     with as_data_errors():
-        table, _ = clean_features(ROWS, frame, [*chosen, *texts])
+        table, _, doubts = clean_features(ROWS, frame, chosen)
         fitted = fit_preprocessing(ROWS, table, every, max_categories)
         rows = apply_preprocessing(fitted, table, every)
-    for text in (*_numbers_as_text(frame[texts]), *_identifiers(fitted, len(frame))):
-        warnings.warn(text, stacklevel=3)  # the caller of fit
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=3)  # the caller of fit
     return fitted, rows
 
 
@@ -150,63 +141,6 @@ def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
     return found
 
 
-def _holds_text(column: pd.Series) -> bool:
-    """Text, with numbers among it or not."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return False
-    if column.dtype != object:
-        return pd.api.types.is_string_dtype(column)
-    inferred = pd.api.types.infer_dtype(column, skipna=True)
-    if inferred not in ("mixed", "mixed-integer"):
-        return inferred == "string"
-    _refuse_unhashable(column)
-    return all(isinstance(value, (str, numbers.Real, np.bool_)) for value in column.dropna())
-
-
-def _refuse_unhashable(column: pd.Series) -> None:
-    """Lists and the like cannot be categories."""
-    if column.dtype != object and not isinstance(column.dtype, pd.ArrowDtype):
-        return
-    if kinds := {type(value).__name__ for value in column if not isinstance(value, Hashable)}:
-        raise DataError(
-            f"Column '{column.name}' holds values of type {', '.join(sorted(kinds))}, which cannot "
-            "be categories. Turn them into text or numbers, or leave the column out."
-        )
-
-
-def _numbers_as_text(texts: pd.DataFrame) -> Iterator[str]:
-    """Warnings of numbers that are read as categories: one `?` among them is enough for that."""
-    all_numbers = []
-    for name in texts.columns:
-        found = numbers_in(texts[name])
-        if (strange := odd_among_numbers(found)) is not None:
-            yield (
-                f"Treating column '{name}' as categorical: most values are numbers, but some (such "
-                f"as '{strange}') are not."
-            )
-        elif found.notna().all() and (len(found) > MAX_PLAUSIBLE_CLASSES or any(found % 1 != 0)):
-            all_numbers.append(f"'{name}'")
-    if all_numbers:
-        listed = ", ".join(all_numbers[:SHOWN]) + (", …" if len(all_numbers) > SHOWN else "")
-        yield (
-            f"Treating {len(all_numbers)} column(s) as categorical because their numbers are "
-            f"text: {listed}. Convert them with pd.to_numeric, or, if they are categories, give "
-            "them the type 'category'."
-        )
-
-
-def _identifiers(fitted: Preprocessing, n_rows: int) -> Iterator[str]:
-    """Warnings of columns with a level for nearly every row: a model keeps all levels."""
-    for column in fitted.categorical:
-        n_levels = len(column.levels) + len(column.infrequent)
-        if is_nearly_unique(n_levels, n_rows):
-            yield (
-                f"Column '{column.name}' looks like an identifier: it has {n_levels} levels in "
-                f"{n_rows} rows. The model and its files keep the text of every level. Leave the "
-                "column out."
-            )
-
-
 # ---- of new rows
 
 
@@ -225,7 +159,6 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
     Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
     `true` a boolean. Where fit had booleans, 0 and 1 are some, too, and nothing else is.
     """
-    _refuse_unhashable(column)
     codes, texts = encode_levels(column)
     known, readings = {*fitted.levels, *fitted.infrequent}, {}
     booleans = known <= set(BOOLEANS.values())

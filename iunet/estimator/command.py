@@ -59,8 +59,6 @@ def printed_log_warnings() -> Iterator[None]:
     """Inside, warnings that the checks of a file log are printed."""
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: print_message(f"warning: {record.getMessage()}")
-    # The fit itself warns of the kinds of columns.
-    handler.addFilter(lambda record: record.name != "iunet.data.table")
     log = logging.getLogger("iunet")
     log.addHandler(handler)
     try:
@@ -214,7 +212,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
         effort="quick" if arguments.quick else "paper",
         ratio=arguments.ratio,
         structure=arguments.structure,
-        categorical_features=arguments.categorical or None,
+        categorical_features=[n for n in raw.categorical if n != arguments.target] or None,
         class_weight="balanced" if arguments.balanced else None,
         random_state=arguments.seed,
         n_threads=arguments.threads,

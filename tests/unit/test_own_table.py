@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import numpy as np
@@ -88,15 +89,15 @@ def test_only_a_users_own_files_lose_columns():
 
 
 REFUSED = {
-    "short row": ("a,b,label\n1,2,x\n3,4\n", r"mine\.csv, line 3: the row has 2 fields, fewer"),
-    "long row": ("a,b,label\n1,2,x\n3,4,y,5\n", r"mine\.csv, line 3: the row has 4 fields, more"),
+    "short row": ("a,b,label\n1,2,x\n3,4\n", r"mine\.csv, line 3: the row has 2 fields, but"),
+    "long row": ("a,b,label\n1,2,x\n3,4,y,5\n", r"mine\.csv, line 3: the row has 4 fields, but"),
     "decimal comma": ('a,label\n"1,5",x\n"2,25",y\n', "the column 'a' has numbers with a comma"),
     "thousands": ('a,label\n"1,500",x\n"12,250.5",y\n', "such as '1,500'"),
     "white space": ("a,label\n1,x\n2,x \n3,y\n", "the labels 'x' and 'x ' in the target column"),
     "NUL": (b"a,label\n1,x\n2\0,y\n", "line 3 holds a NUL byte"),
     "constant": ("a,b,label\n1,z,x\n1,z,y\n", r"every feature is constant \('a', 'b'\)"),
     "semicolons": ("a;label\n1;x\n", "seems to be separated by semicolons"),
-    "UTF-16": ("a,label\n1,x\n".encode("utf-16"), "cannot be read as csv"),
+    "UTF-16": ("a,label\n1,x\n".encode("utf-16"), "is not UTF-8 text"),
 }
 
 
@@ -192,20 +193,59 @@ def test_look_alikes_are_named(tmp_path, caplog, case, column):
 @pytest.mark.parametrize(
     "value", ["5%", "$5.50", "1 234", "1'234", "1_000", "0x1f", "\u22125", "1\u00a0234", "7 €"]
 )
-def test_numbers_in_other_spellings_are_warned_of(tmp_path, caplog, value):
+def test_numbers_in_other_spellings_are_warned_of(tmp_path, value):
     rows = "".join(f"{(value, 1, 2)[i % 3]},{i % 5},{'xy'[i % 2]}\n" for i in range(9))
-    clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
-    assert "column 'price' is taken as categorical because of values like" in caplog.text
+    clean = clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
+    assert "Treating column 'price' as categorical: most values are numb" in clean.warnings[0]
     rows = "".join(f"{value if i else '3 %'},{i % 5},{'xy'[i % 2]}\n" for i in range(9))
-    caplog.clear()
-    clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
-    assert "column 'price' is taken as categorical because of values like '3 %'" in caplog.text
+    clean = clean_table("mine", read(tmp_path, f"price,size,label\n{rows}"))
+    assert "but some (such as '3 %') are not" in clean.warnings[0]
 
 
-def test_identifiers_are_warned_of(tmp_path, caplog):
+def test_identifiers_are_warned_of(tmp_path):
     rows = "".join(f"customer {i},{i % 5},{'xy'[i % 2]}\n" for i in range(30))
-    clean_table("mine", read(tmp_path, f"name,size,label\n{rows}"))
-    assert "column 'name' has 30 levels in 30 rows, as an identifier has" in caplog.text
+    (warning,) = clean_table("mine", read(tmp_path, f"name,size,label\n{rows}")).warnings
+    assert "'name' looks like an identifier: it has 30 levels in 30 rows" in warning
+
+
+def test_leading_zeros_that_are_lost_are_warned_of(tmp_path, caplog):
+    text = "zip,size,label\n01234,0,x\n1234,07,y\n"
+    assert read(tmp_path, text, categorical=("zip",)).frame["zip"].tolist() == ["01234", "1234"]
+    assert "column 'size' has numbers with leading zeros, such as 07" in caplog.text
+    assert "'zip'" not in caplog.text
+    read(tmp_path, text)
+    assert "column 'zip' has numbers with leading zeros, such as 01234" in caplog.text
+
+
+def write_parquet(path: Path, **columns) -> Dataset:
+    pq.write_table(pa.table(columns), path / "mine.parquet")
+    return Dataset("mine", "tabular", "file", str(path / "mine.parquet"), "label", ("code",))
+
+
+NOT_LABELS = {
+    "dates": [datetime.date(2020, 1, 1 + i % 2) for i in range(6)],
+    "bytes": [b"x", b"y"] * 3,
+    "lists": [[0], [1]] * 3,
+    "structs": [{"q": 0}, {"q": 1}] * 3,
+}
+
+
+@pytest.mark.parametrize("case", NOT_LABELS)
+def test_columns_of_parquet_that_are_no_labels_or_categories(tmp_path, case):
+    values = NOT_LABELS[case]
+    mine = write_parquet(tmp_path, code=range(6), label=values)
+    with pytest.raises(UserError, match=r"'label' holds values of type .*neither a number nor a"):
+        clean_table("mine", fetch(mine, OFFLINE, tmp_path))
+    if case in ("lists", "structs"):
+        mine = write_parquet(tmp_path, code=values, label=list("xy") * 3)
+        with pytest.raises(UserError, match=r"'code' holds values of type .*cannot be categories"):
+            clean_table("mine", fetch(mine, OFFLINE, tmp_path))
+
+
+def test_halves_in_parquet_can_be_labels_and_categories(tmp_path):
+    half = np.array([0, 1, 2] * 3, dtype=np.float16)
+    raw = fetch(write_parquet(tmp_path, code=half, label=half), OFFLINE, tmp_path)
+    assert kept(raw, "code") == kept(raw, "label") == ["0", "1", "2"]
 
 
 def test_a_field_may_hold_a_book(tmp_path):

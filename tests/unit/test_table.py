@@ -120,9 +120,10 @@ def test_large_integers_and_sparse_columns_are_numbers():
     assert kinds == {"x": "numeric", "big": "numeric", "thin": "numeric"}
 
 
-def test_text_that_is_mostly_numbers_is_warned_of(caplog):
-    clean_table("mine", RawTable(table(age=["1", "2", "3", "?", "5", "6"]), "y"))
-    assert "column 'age' is taken as categorical because of values like '?'" in caplog.text
+def test_text_that_is_mostly_numbers_is_warned_of():
+    clean = clean_table("mine", RawTable(table(age=["1", "2", "3", "?", "5", "6"]), "y"))
+    (warning,) = clean.warnings
+    assert "Treating column 'age' as categorical" in warning and "'?'" in warning
 
 
 def test_misspelt_target_is_guessed():

@@ -8,7 +8,7 @@ at a NUL byte it cuts a value off.
 from __future__ import annotations
 
 import csv
-import warnings
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -28,6 +28,7 @@ from iunet.errors import UserError, one_line
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 NAMES = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "vertical bars"}
 PARQUET = (".parquet", ".pq")
+log = logging.getLogger(__name__)
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
@@ -55,6 +56,11 @@ def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.Data
             return _read_csv(f"Data set '{dataset}': {path}", path, SEPARATORS[suffix], texts)
     except UserError:
         raise
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"Data set '{dataset}': {path} is not UTF-8 text (byte {error.object[error.start]:#x} "
+            "cannot be read). Save it as UTF-8."
+        ) from error
     except Exception as error:  # damaged files fail in many ways
         raise UserError(
             f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "
@@ -93,28 +99,27 @@ def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) ->
     if not header:
         raise UserError(f"{where} is empty.")
     _check_header(where, header, separator)
+    padded: dict[str, str] = {}  # names of columns, and a value with leading zeros
     for line, row in rows:
         if len(row) != len(header):
-            which = "more" if len(row) > len(header) else "fewer"
             raise UserError(
-                f"{where}, line {line}: the row has {len(row)} fields, {which} fields than its "
-                f"header, which has {len(header)}. Repair the row; leave a field empty if its "
-                "value is missing."
+                f"{where}, line {line}: the row has {len(row)} fields, but the header has "
+                f"{len(header)}. Repair the row; leave a field empty if its value is missing."
             )
-    with warnings.catch_warnings():
-        # By default, pandas takes a first field too many as an index, and shifts all columns; told
-        # not to, it drops the last field with a warning.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            frame = pd.read_csv(
-                path,
-                sep=separator,
-                low_memory=False,
-                index_col=False,
-                dtype=dict.fromkeys(texts, str),
+        for name, value in zip(header, row, strict=True):
+            if value[:1] == "0" and len(value) > 1 and value.isdecimal():
+                padded.setdefault(name, value)
+    kinds = dict.fromkeys(texts, str)
+    frame = pd.read_csv(path, sep=separator, low_memory=False, index_col=False, dtype=kinds)
+    for name, value in padded.items():
+        if name not in texts and pd.api.types.is_numeric_dtype(frame.get(name)):
+            log.warning(
+                "%s: column '%s' has numbers with leading zeros, such as %s, which are read as "
+                "numbers. List the column as categorical if they are codes",
+                where,
+                name,
+                value,
             )
-        except pd.errors.ParserWarning as warning:
-            raise ValueError("its rows have more fields than its header") from warning
     return frame.assign(**{name: _as_written(frame[name]) for name in texts if name in frame})
 
 
@@ -141,6 +146,8 @@ def _read_parquet(where: str, path: Path, texts: Collection[str]) -> pd.DataFram
             f"{where} has two columns named '{twice[0]}'. Rename or remove one of them."
         )
     frame = pd.read_parquet(path)
+    halves = frame.columns[frame.dtypes == "float16"]
+    frame = frame.astype(dict.fromkeys(halves, "float32"))  # pandas has no index of halves
     for name in texts:
         if name in frame and frame[name].hasnans and pa.types.is_integer(schema.field(name).type):
             # pandas makes floats of whole numbers with gaps, and merges large ones.
