@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,12 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 # two cores wait for each other, a hundred times longer than the work takes.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# A shell ignores these signals in its background jobs, and so would all that the tests start.
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        interrupt = number == signal.SIGINT
+        signal.signal(number, signal.default_int_handler if interrupt else signal.SIG_DFL)
 
 from planning import Plan, plan  # noqa: E402
 

@@ -149,7 +149,7 @@ def test_the_cost_of_what_remains(finished, monkeypatch):
     assert not cost.Estimate(bench, remaining=True).everything()
     estimate = cost.Estimate(bench)
     lines = cost.report(estimate).splitlines()
-    assert len(estimate.finished) > 5 and f"by {len(estimate.finished)} finished" in lines[-2]
+    assert len(estimate.finished) > 5 and f"of {len(estimate.finished)} finished runs" in lines[-2]
     jobs = {line.split()[0]: int(line.split()[1]) for line in lines if line.endswith("GB")}
     assert 0 < jobs["table7"] < jobs["total"] and jobs["page"] == 1
 

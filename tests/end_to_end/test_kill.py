@@ -9,13 +9,16 @@ import time
 import pytest
 from toy_run import StageProcess, Toy, result
 
+from iunet.artifacts import remove_leftovers
+
 KILLS = 12  # per stage
 
 
 def delete_outputs(folder) -> None:
-    """As Snakemake does with those of a job that was cut off, and nothing else."""
+    """What Snakemake removes after a job was killed, and the job itself when it starts again."""
     for name in ("weights", "histograms", "predictions", "report"):
         (folder / name).unlink(missing_ok=True)
+        remove_leftovers(folder / name)
 
 
 @pytest.fixture
