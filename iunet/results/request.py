@@ -76,7 +76,7 @@ def asked_runs(bench: Benchmark, request: Request) -> list[AskedRun]:
     supernets, masks, times = set(request.supernets), set(request.masks), set(request.times)
     found = []
     for cell in dict.fromkeys(request.cells):
-        kinds = {"evaluation", "choice"}
+        kinds = {"evaluation", "choice", "study"}  # a study's failed trials are in every table
         kinds |= {"mask"} if cell in masks else set()
         kinds |= set(SECONDS) if cell in times else set()
         impossible = bench.impossible(cell)

@@ -226,6 +226,13 @@ def test_consistency_of_supernet_subnetwork_and_dense(tmp_path):
         consistency(collect(bench, Request(cells, cells)).runs)
 
 
+def test_a_table_without_times_names_studies_that_lost_many_trials_too(tmp_path):
+    bench, cells = bench_of(tmp_path, methods=["dense", "xgb"])
+    write_results(bench, Request(cells))
+    note = "More than a tenth of the trials failed: xgb on vehicle (1 of 6)."
+    assert note in build_table(bench, "table7").notes
+
+
 def test_costs_count_each_job_once(tmp_path):
     bench, cells = bench_of(tmp_path, methods=["dense", "omp", "xgb"])
     request = Request(cells, times=cells)
