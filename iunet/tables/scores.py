@@ -46,6 +46,7 @@ def score_table(
     column_metric: Callable[[str], str | None] = lambda name: None,
     notes: Iterable[str] = (),
     default_metric: str = "",
+    best_among: Iterable[Iterable[str]] | None = None,
 ) -> TableDocument:
     """Mean test scores of `runs` (one row per seed); the first metric is shown first, or another.
 
@@ -74,6 +75,7 @@ def score_table(
         default_metric=default_metric,
         metric_labels=metric_labels(metrics),
         best_along="row",
+        best_among=best_among,
     )
 
 

@@ -359,16 +359,41 @@ def test_controls_stand_in_their_order_and_in_the_row_of_their_network():
     assert table.cell("mlp_vis/cifar10", "iunet").values["primary"].best
 
 
-def test_an_experiment_has_its_methods_beside_each_other():
+def test_an_experiment_has_the_configs_order_and_differences_to_its_first_method():
     table = table_of(
         "my_ablation",
         run("photo", "mlp_vis", "mine", 0, 60.0, balanced=50.0),
         run("wine", "mlp_tab", "mine", 0, 80.0, balanced=70.0),
-        run("wine", "mlp_tab", "iunet", 0, 90.0, balanced=85.0),
-        run("wine", "mlp_tab", "iunet", 1, 90.0, balanced=87.0),
-        run("wine", "mlp_tab", "omp", 0, missing="not finished"),
+        run("wine", "mlp_tab", "mine", 1, 80.0, balanced=72.0),
+        run("wine", "mlp_tab", "iunet", 0, 90.0, balanced=69.0),
+        run("wine", "mlp_tab", "iunet", 1, 90.0, balanced=70.0),
+        run("wine", "mlp_tab", "dense", 0, missing="not finished"),
     )
+    keys = ["mine", "iunet", "iunet-mine", "dense", "dense-mine"]
+    assert [column.key for column in table.columns] == keys
+    assert table.columns[2].label == "IUNET − mine"
     cells = table.cells["mlp_tab/wine"]
-    assert [cells[m].values["primary"].mean for m in ("iunet", "mine")] == [86.0, 70.0]
-    assert cells["omp"].missing == "not finished"
-    assert table.cells["mlp_vis/photo"]["mine"].values["primary"].mean == 60.0
+    means = [cells[key].values["primary"].mean for key in keys[:3]]
+    assert means == [71.0, 69.5, -1.5] and cells["iunet-mine"].values["accuracy"].mean == 10.0
+    difference = cells["iunet-mine"].values["primary"]
+    assert difference.std == pytest.approx(0.5**0.5)  # of the differences: -1 and -2
+    assert difference.text == "−1.500" and not difference.best
+    assert cells["mine"].values["primary"].best
+    assert cells["dense"].missing == cells["dense-mine"].missing == "not finished"
+    photo = table.cells["mlp_vis/photo"]
+    assert photo["mine"].values["primary"].mean == 60.0
+    assert photo["iunet-mine"].missing == "not in this run"
+
+
+def test_an_experiments_learners_are_in_the_row_of_their_data_set():
+    xgb = run("wine", "xgb", "xgb", 0, 80.0, stage="tuned")
+    dense, other = (run("wine", network, "dense", 0, 78.0) for network in ("mlp_tab", "mlp_vis"))
+    for runs, rows in (
+        ([dense, xgb], ["mlp_tab/wine"]),
+        ([xgb], ["tuned/wine"]),
+        ([dense, other, xgb], ["mlp_tab/wine", "mlp_vis/wine", "tuned/wine"]),
+    ):
+        table = table_of("my_ablation", *runs)
+        assert [row.key for row in table.rows] == rows
+    table = table_of("my_ablation", dense, xgb)
+    assert table.cell("mlp_tab/wine", "xgb-dense").values["primary"].mean == 2.0
