@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 NOT_JUDGED = Judgement(NOT_RUN)
 FAMILY = ["iunet", "dense", "omp", "beta_lasso"]  # of MLP_TAB
+NEAR = 1.1  # densities of first layers that differ by less count as equal
 
 
 @dataclass
@@ -242,17 +243,41 @@ def more_consistent(frame: pd.DataFrame) -> Compared:
 
 
 def first_layer_below_omp(frame: pd.DataFrame, measure: str) -> Compared:
-    """By how many percent IUNET's ratio to the shuffled mask is below OMP's, at the same ratios.
+    """By how many percent IUNET's ratio to the shuffled mask is below OMP's at the same density.
 
-    A dense mask is near chance whatever it is, so masks of different ratios do not compare.
+    A dense mask is near chance whatever it is, so OMP's is taken at the density of IUNET's.
     """
     own = select(frame, first_layer_measure=measure)
     narrow = in_order(select(own, first_layer_wide_features=0)["dataset"])
     own = own[~own["dataset"].isin(narrow)]
-    sides = [select(own, method=method) for method in ("omp", "iunet")]
-    pairs = paired(*sides, "first_layer_ratio", ("network", "cut"))
+    omp, iunet = (select(own, method=method) for method in ("omp", "iunet"))
+    at_density = iunet.assign(first_layer_ratio=_at_density_of(iunet, omp))
+    pairs = paired(at_density, iunet, "first_layer_ratio", ("network", "cut"))
     remarks = [f"without {', '.join(narrow)}: no feature of several columns"] * bool(narrow)
-    return Compared(100 * (1 - pairs["theirs"] / pairs["ours"]), [*remarks, *remarks_on(sides)])
+    return Compared(
+        100 * (1 - pairs["theirs"] / pairs["ours"]), [*remarks, *remarks_on([omp, iunet])]
+    )
+
+
+def _at_density_of(masks: pd.DataFrame, others: pd.DataFrame) -> list[float]:
+    """The ratios that first layers of `others` have, or would have, at the densities of `masks`.
+
+    Between two cuts of a seed it is interpolated in the logarithm of the density. Beyond them a
+    density within a tenth counts as equal; else there is none.
+    """
+    import numpy as np
+
+    known = others.dropna(subset=["first_layer_ratio", "layer_density"])
+    known = known.assign(density=[layers[0] for layers in known["layer_density"]])
+    curves = dict(iter(known.sort_values("density").groupby(["dataset", "network", "seed"])))
+    found = []
+    for mask in masks.itertuples():
+        curve = curves.get((mask.dataset, mask.network, mask.seed), known[:0])
+        density = mask.layer_density[0] if mask.layer_density else np.nan
+        within = curve["density"].min() / NEAR <= density <= curve["density"].max() * NEAR
+        ends = np.log(curve["density"]), curve["first_layer_ratio"]
+        found.append(np.interp(np.log(density), *ends) if within else np.nan)
+    return found
 
 
 def cheaper(frame: pd.DataFrame) -> Compared:

@@ -214,6 +214,7 @@ def test_pruning_is_needed_if_both_comparisons_hold(unpruned, pruned, verdict):
 def first_layer(dataset: str, method: str, ratio: float, cut: str = "ratio8", **facts) -> dict:
     facts |= {"first_layer_measure": "raw features", "first_layer_ratio": ratio}
     facts["first_layer_wide_features"] = int(dataset == "adult")
+    facts = {"layer_density": [0.1]} | facts
     return row(dataset, "mlp_tab", method, 0, cut=cut, **facts)
 
 
@@ -226,12 +227,28 @@ def test_locality_is_a_part_of_omps_ratio_and_leaves_out_what_cannot_move():
     found = selective(frame_of(*rows))
     assert dict(found.differences) == {("adult", 0): pytest.approx(25.0)}
     assert found.remarks == ["without vehicle: no feature of several columns"]
-    denser = first_layer("adult", "omp", 1.0, cut="ratio2")  # IUNET has no such mask
-    found = selective(frame_of(*rows, denser))
-    assert found.differences["adult", 0] == pytest.approx(25.0)
     rows[0]["disconnected"] = True
-    remarks = selective(frame_of(*rows)).remarks
-    assert "1 of 1 masks of OMP are disconnected" in remarks
+    assert "1 of 1 masks of OMP are disconnected" in selective(frame_of(*rows)).remarks
+
+
+@pytest.mark.parametrize(
+    ("density", "omp"),
+    [
+        (0.01, 0.6),
+        (0.02, 0.7),  # half-way between OMP's two, in the logarithm
+        (0.043, 0.8),  # within a tenth of OMP's densest
+        (0.05, None),
+    ],
+)
+def test_locality_compares_first_layers_of_one_density(density, omp):
+    """At the same ratio OMP's first layer is sparser, and so further from chance."""
+    rows = [
+        first_layer("adult", "omp", 0.8, cut="ratio2", layer_density=[0.04, 1.0]),
+        first_layer("adult", "omp", 0.6, cut="ratio8", layer_density=[0.01, 1.0]),
+        first_layer("adult", "iunet", 0.5, layer_density=[density, 1.0]),
+    ]
+    expected = [] if omp is None else [pytest.approx(100 * (1 - 0.5 / omp))]
+    assert list(selective(frame_of(*rows)).differences) == expected
 
 
 def test_costs_are_compared_with_mlp_c_and_extrapolated_to_its_budget():
