@@ -1,8 +1,9 @@
-"""Fast prediction on one CPU thread, with the kept weights only.
+"""Fast prediction on one CPU thread.
 
-numba's kernels do the work if numba is there (the extra `fast`), torch's sparse matrices (CSR)
-otherwise. `predict_proba` of the whole network stays the reference: sums are added up in another
-order here, so probabilities agree to 1e-5.
+With numba, kernels compute with the kept weights only. Without it, torch computes with all weights
+of the units that are left: its sparse matrices (CSR) were slower than that for single rows.
+`predict_proba` of the whole network stays the reference. Sums are added up in another order here,
+so probabilities agree to 1e-5.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+import torch.nn.functional as F
 
 from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import read_model
@@ -26,13 +27,13 @@ CHUNK = 1024  # rows at once, for the memory of their activations
 
 
 def fastest_kernels() -> str:
-    """numba, where it is there and can be imported: it often lags behind a new NumPy."""
+    """numba, if it can be imported: it often lags behind a new NumPy."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError:
         return "torch"
     except ImportError as error:
-        warnings.warn(f"numba cannot be used ({error}), so torch is.", stacklevel=3)
+        warnings.warn(f"Predicting with torch, as numba cannot be used: {error}", stacklevel=3)
         return "torch"
     return "numba"
 
@@ -41,12 +42,11 @@ class FastModel:
     """A model ready to predict; `probabilities` takes the network's inputs."""
 
     def __init__(self, layers: list[Layer], kernels: str | None = None):
-        """`layers`: of a folded model; `kernels`: numba or torch, by default numba if installed."""
+        """Takes the layers of a folded model; `kernels` is numba or torch (default: numba if it
+        is installed)."""
         self.kernels = kernels or fastest_kernels()
         if self.kernels not in PREPARED:
-            raise UserError(
-                f"There are no kernels '{kernels}': {' and '.join(PREPARED)} are known."
-            )
+            raise UserError(f"The kernels '{kernels}' do not exist. Use {' or '.join(PREPARED)}.")
         self.n_inputs = layers[0].n_inputs
         self.prepared = PREPARED[self.kernels](without_dead_units(layers))
 
@@ -60,8 +60,8 @@ class FastModel:
         inputs = np.ascontiguousarray(inputs, dtype=np.float32)
         if inputs.ndim != 2 or inputs.shape[1] != self.n_inputs:
             raise UserError(
-                f"The network takes inputs of shape [rows, {self.n_inputs}], and these have shape "
-                f"{list(inputs.shape)}."
+                f"The inputs have the shape {list(inputs.shape)}, but the network takes inputs of "
+                f"shape [rows, {self.n_inputs}]."
             )
         chunks = (inputs[i : i + CHUNK] for i in range(0, max(len(inputs), 1), CHUNK))
         return np.concatenate([mean_softmax(self.prepared.outputs(chunk)) for chunk in chunks])
@@ -76,10 +76,6 @@ def mean_softmax(members: Iterable[np.ndarray]) -> np.ndarray:
     return sum(softmaxes) / np.float32(len(softmaxes))
 
 
-def _is_mostly_whole(layer: Layer) -> bool:
-    return layer.mask.mean() >= MOSTLY
-
-
 class NumbaLayers:
     """Layers as the kernels take them: by columns for one row, by units for blocks of rows."""
 
@@ -90,7 +86,7 @@ class NumbaLayers:
         self.members = range(len(layers[0].weights))
         self.sizes = np.array([layers[0].n_inputs, *(layer.biases.shape[1] for layer in layers)])
         self.index = np.uint16 if self.sizes.max() <= 2**16 else np.uint32
-        self.whole = np.array([_is_mostly_whole(layer) for layer in layers])
+        self.whole = np.array([layer.mask.mean() >= MOSTLY for layer in layers])
         self._prepare_columns(layers)
         self.by_units = [
             (layer.biases, layer.weights if whole else list(_tiles(layer, kernels.TILE)))
@@ -168,38 +164,21 @@ def _starts(lengths: np.ndarray) -> np.ndarray:
 
 
 class TorchLayers:
-    """Layers as torch multiplies them: sparse matrices (CSR) where most weights are pruned."""
+    """Layers as torch multiplies them, pruned weights included."""
 
-    def __init__(self, layers: list[Layer], sparse: bool = True):
+    def __init__(self, layers: list[Layer]):
         self.members = [
-            [
-                (_matrix(layer, m, sparse), torch.from_numpy(layer.biases[m])[:, None])
-                for layer in layers
-            ]
+            [tuple(map(torch.from_numpy, (layer.weights[m], layer.biases[m]))) for layer in layers]
             for m in range(len(layers[0].weights))
         ]
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
-        """Of each member the outputs [rows, classes]."""
-        columns = torch.from_numpy(inputs).T.contiguous()
+        """The outputs [rows, classes] of each member."""
         for *hidden, decoder in self.members:
-            h = columns
-            for matrix, biases in hidden:
-                h = _product(matrix, h, biases).relu_()
-            yield _product(decoder[0], h, decoder[1]).T.numpy()
-
-
-def _product(matrix: Tensor, h: Tensor, biases: Tensor) -> Tensor:
-    return torch.addmm(biases, matrix, h) if matrix.layout == torch.strided else matrix @ h + biases
-
-
-def _matrix(layer: Layer, m: int, sparse: bool) -> Tensor:
-    weights = torch.from_numpy(layer.weights[m])
-    if not sparse or _is_mostly_whole(layer):
-        return weights
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch calls its CSR support a beta
-        return weights.to_sparse_csr()
+            h = torch.from_numpy(inputs)
+            for weights, biases in hidden:
+                h = F.linear(h, weights, biases).relu_()
+            yield F.linear(h, *decoder).numpy()
 
 
 PREPARED = {"numba": NumbaLayers, "torch": TorchLayers}

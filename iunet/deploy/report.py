@@ -78,8 +78,8 @@ def latency_forms(model: PrunedModel, layers: list[Layer]) -> dict[str, Predict]
 
 
 def dense_torch(layers: list[Layer]) -> Predict:
-    """All weights of the layers in torch, zeros and all."""
-    prepared = TorchLayers(layers, sparse=False)
+    """All weights of the layers in torch, zeros included."""
+    prepared = TorchLayers(layers)
     return lambda inputs: mean_softmax(prepared.outputs(inputs))
 
 

@@ -402,9 +402,9 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         return export_model(self._model, folder)
 
     def fast(self) -> FastClassifier:
-        """The fitted model for fast prediction on a CPU, with the weights that are kept only.
+        """The fitted model for fast prediction on a CPU.
 
-        It uses numba if that is installed (pip install numba), else torch's sparse matrices. Its
+        It computes with the kept weights only if numba is installed (pip install numba). Its
         probabilities agree with `predict_proba` to 1e-5.
         """
         from iunet.estimator.fast import FastClassifier

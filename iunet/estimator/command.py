@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10  # names in a message
-SECONDS_BETWEEN_LINES = 10
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -64,30 +62,6 @@ def printed_log_warnings() -> Iterator[None]:
     try:
         yield
     finally:
-        log.removeHandler(handler)
-
-
-@contextlib.contextmanager
-def printed_epochs() -> Iterator[None]:
-    """Inside, a training prints the line of an epoch every ten seconds: a bar is for terminals."""
-    last = time.monotonic()
-
-    def emit(record: logging.LogRecord) -> None:
-        nonlocal last
-        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
-            print_message(record.getMessage())
-
-    handler = logging.Handler(logging.INFO)
-    handler.emit = emit
-    log = logging.getLogger("iunet.training")
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
         log.removeHandler(handler)
 
 
@@ -226,13 +200,12 @@ def run_fit(arguments: argparse.Namespace) -> None:
         valid = columns_of([*X.columns, arguments.target], frame, arguments.valid)
         refuse_labels_without_score(y, valid[arguments.target], arguments.valid)
     score = "the model was not scored"
-    with contextlib.nullcontext() if model.verbose else printed_epochs():
-        if valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS:
-            print_message("training on nine tenths of the rows, to score the other tenth")
-            score = "on the held-out tenth: " + held_out_score(model, X, y, arguments.seed)
-            print_message(score)
-        print_message(f"training on all {len(y)} rows")
-        model.fit(X, y)
+    if valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS:
+        print_message("training on nine tenths of the rows, to score the other tenth")
+        score = "on the held-out tenth: " + held_out_score(model, X, y, arguments.seed)
+        print_message(score)
+    print_message(f"training on all {len(y)} rows")
+    model.fit(X, y)
     model.save(arguments.out)
     if valid is not None:
         score = f"on {arguments.valid}: " + score_text(model, valid[X.columns], valid[y.name])

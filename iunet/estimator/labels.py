@@ -108,11 +108,9 @@ def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
 
 
 def _as_float32(weights: np.ndarray) -> np.ndarray:
-    """Positive weights as float32; if they are extreme, divided by a power of 2 first.
+    """Positive weights as float32, the largest between 1/2 and 1.
 
-    Losses are weighted means, which a factor of all weights does not change.
+    Losses are weighted means, which a power of 2 in all weights does not change.
     """
-    if not LEAST_WEIGHT <= weights.min() <= weights.max() <= 1 / LEAST_WEIGHT:
-        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
-        weights = np.maximum(weights, np.finfo(np.float32).tiny)  # 0 would leave empty batches
-    return weights.astype(np.float32)
+    weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+    return np.maximum(weights, LEAST_WEIGHT).astype(np.float32)

@@ -59,7 +59,7 @@ def test_no_rows_and_wrong_inputs(kernels):
     for shape in ((7,), (2, 8)):
         with pytest.raises(UserError, match=r"inputs of shape \[rows, 7\]"):
             fast.probabilities(np.zeros(shape))
-    with pytest.raises(UserError, match="no kernels 'cuda'"):
+    with pytest.raises(UserError, match="kernels 'cuda' do not exist"):
         FastModel(folded, "cuda")
 
 
