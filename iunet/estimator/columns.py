@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,18 @@ from iunet.data.table import (
 from iunet.errors import DataError, UserError, nearest
 
 ROWS = "X"  # what the workflow's functions take for the data set's name
+SHOWN = 10  # names in a message
 BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 LEADING_ZERO = re.compile("[+-]?0[0-9]")
 LONGEST_NUMBER = 300  # characters: no float has more digits before its point
 Rows = tuple[np.ndarray, np.ndarray]  # numbers, and codes of categories
+
+
+def listed(names: Iterable[Any]) -> str:
+    names = [str(name) for name in names]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 @contextlib.contextmanager
@@ -142,6 +149,25 @@ def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
 
 
 # ---- of new rows
+
+
+def columns_by_name(frame: pd.DataFrame, names: list[str], what: str = "X") -> pd.DataFrame:
+    """The columns with these names, in their order."""
+    if missing := [name for name in names if name not in frame.columns]:
+        raise DataError(
+            f"{what} lacks {len(missing)} of the {len(names)} columns that the model needs: "
+            f"{listed(missing)}.{nearest(missing[0], frame.columns)}"
+        )
+    return frame[names]
+
+
+def columns_by_place(frame: pd.DataFrame, names: list[str], what: str = "X") -> pd.DataFrame:
+    """All columns, under the names that they have in fit."""
+    if frame.shape[1] != len(names):
+        raise DataError(
+            f"{what} has {frame.shape[1]} columns, but the model was fitted on {len(names)}."
+        )
+    return frame.set_axis(names, axis="columns")
 
 
 def read_rows(frame: pd.DataFrame, fitted: Preprocessing) -> Rows:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SHOWN = 10  # names in a message
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run one of the subcommands; returns the exit code."""
     parsed = parser().parse_args(arguments)
@@ -157,6 +154,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
     from iunet.data.table import RawTable, clean_table
     from iunet.deploy.model import check_path
     from iunet.estimator.classifier import IUNetClassifier
+    from iunet.estimator.columns import listed
     from iunet.estimator.score import (
         FEWEST_ROWS,
         held_out_score,
@@ -196,8 +194,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
     X, y = raw.frame.drop(columns=arguments.target), raw.frame[arguments.target]
     valid = None
     if arguments.valid:
-        frame = read_file(arguments.valid, texts)
-        valid = columns_of([*X.columns, arguments.target], frame, arguments.valid)
+        valid = read_columns(arguments.valid, texts, [*X.columns, arguments.target])
         refuse_labels_without_score(y, valid[arguments.target], arguments.valid)
     score = "the model was not scored"
     if valid is None and not arguments.no_valid and len(y) >= FEWEST_ROWS:
@@ -223,23 +220,18 @@ def run_predict(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from iunet.estimator.classifier import IUNetClassifier
+    from iunet.estimator.columns import columns_by_place
 
     for given in (arguments.model, arguments.data):
         if arguments.out and same_file(arguments.out, given):
             raise UserError(f"{arguments.out} is an input of the prediction: name another --out.")
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
-    frame = read_file(arguments.data, categories)
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        frame = columns_of(names, frame, arguments.data)
-    elif frame.shape[1] == model.n_features_in_:
-        frame = frame.set_axis(range(frame.shape[1]), axis="columns")
-    else:
-        raise UserError(
-            f"{arguments.data} has {frame.shape[1]} columns, but the model was fitted on an array "
-            f"of {model.n_features_in_} columns."
-        )
+    if hasattr(model, "feature_names_in_"):
+        frame = read_columns(arguments.data, categories, list(model.feature_names_in_))
+    else:  # it was fitted on an array
+        frame = read_file(arguments.data, categories)
+        frame = columns_by_place(frame, list(range(model.n_features_in_)), str(arguments.data))
     probabilities = model.predict_proba(frame)
     told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
     if arguments.probabilities:
@@ -264,18 +256,14 @@ def write_output(path: Path | None, text: str) -> None:
         write_text(os.path.realpath(path), text)  # a link stays one
 
 
-def columns_of(names: Collection[str], frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The columns with these names, in their order."""
-    if missing := [name for name in names if name not in frame.columns]:
-        raise UserError(
-            f"{path} lacks {len(missing)} of the {len(names)} columns that it needs: "
-            f"{listed(missing)}.{nearest(missing[0], frame.columns)}"
-        )
+def read_columns(path: Path, texts: Collection[str], names: list[str]) -> pd.DataFrame:
+    """The columns with these names of a file; it says which others there are."""
+    from iunet.estimator.columns import columns_by_name, listed
+
+    frame = read_file(path, texts)
     if extra := [name for name in frame.columns if name not in names]:
-        print_message(
-            f"ignoring columns of {path} that the model was not trained on: {listed(extra)}"
-        )
-    return frame[list(names)]
+        print_message(f"ignoring columns of {path} that the model does not use: {listed(extra)}")
+    return columns_by_name(frame, names, str(path))
 
 
 def run_export(arguments: argparse.Namespace) -> None:
@@ -307,11 +295,6 @@ def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     return read_table(path.name, path, texts)
-
-
-def listed(names) -> str:
-    shown = ", ".join(map(str, names[:SHOWN]))
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 if __name__ == "__main__":

@@ -12,8 +12,14 @@ from iunet.data.preprocess import Preprocessing, one_hot
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel, in_label_order, read_model
-from iunet.errors import DataError, UserError, nearest
-from iunet.estimator.columns import as_pandas, read_rows, to_frame
+from iunet.errors import UserError
+from iunet.estimator.columns import (
+    as_pandas,
+    columns_by_name,
+    columns_by_place,
+    read_rows,
+    to_frame,
+)
 
 
 class FastClassifier:
@@ -56,16 +62,6 @@ class FastClassifier:
         frame = to_frame(self, X)
         by_place = not self._named or not isinstance(X, pd.DataFrame)
         if by_place and self._columns is not None:
-            if frame.shape[1] != len(self._columns):
-                raise DataError(
-                    f"X has {frame.shape[1]} columns, but the model was fitted on "
-                    f"{len(self._columns)}."
-                )
-            return frame.set_axis(self._columns, axis="columns")
-        for column in [*self._fitted.numeric, *self._fitted.categorical]:
-            if column.name not in frame.columns:
-                raise DataError(
-                    f"X has no column '{column.name}', which the model uses."
-                    f"{nearest(column.name, frame.columns)}"
-                )
-        return frame
+            return columns_by_place(frame, self._columns)
+        used = [column.name for column in [*self._fitted.numeric, *self._fitted.categorical]]
+        return columns_by_name(frame, used)

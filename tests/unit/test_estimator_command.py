@@ -58,7 +58,7 @@ def test_fit_and_predict(folder, capsys):
     assert re.search(r"on the held-out tenth: balanced accuracy \S+ % \[.*\(12 rows;", score)
     assert main(["predict", "model", "new.csv"]) == 0
     said = capsys.readouterr()
-    assert "ignoring columns of new.csv that the model was not trained on: label" in said.err
+    assert "ignoring columns of new.csv that the model does not use: label" in said.err
     printed = pd.read_csv(io.StringIO(said.out))
     model = IUNetClassifier.load("model")
     assert (model.ratio, model.structure) == (2.0, "unit")
@@ -120,7 +120,10 @@ def test_the_interval_of_a_score():
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
         ("fit data.csv --target label --out model --threads 0", "'n_threads' is 0"),
-        (f"{FIT} --valid bare.csv", "bare.csv lacks 1 of the 3 columns that it needs: label"),
+        (
+            f"{FIT} --valid bare.csv",
+            "bare.csv lacks 1 of the 3 columns that the model needs: label",
+        ),
         (f"{FIT} --valid gaps.csv", "gaps.csv has no value of 'label' in row 2"),
         (f"{FIT} --valid other.csv", "other.csv has the label 'returns' in 'label', which is not"),
         ("predict absent new.csv", "absent is no saved model"),
@@ -219,7 +222,7 @@ def test_missing_columns_are_named(folder, capsys):
     assert main(["predict", "model", "new.csv"]) == 2
     said = capsys.readouterr().err
     assert (
-        "lacks 2 of the 2 columns that it needs" in said
+        "lacks 2 of the 2 columns that the model needs" in said
         and "age, zip. Did you mean 'agee'?" in said
     )
 

@@ -79,7 +79,7 @@ def test_exported_files_agree(fitted, new_rows, tmp_path):
 
 def test_rows_that_do_not_fit(fitted, new_rows):
     fast = fitted.fast()
-    with pytest.raises(DataError, match="no column 'size'"):
+    with pytest.raises(DataError, match="lacks 1 of the 3 columns that the model needs: size"):
         fast.predict(new_rows.drop(columns="size"))
     with pytest.raises(DataError, match="held numbers in fit, but row 1"):
         fast.predict(new_rows.assign(size="large"))

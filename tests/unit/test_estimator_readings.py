@@ -261,7 +261,7 @@ def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
         ("fit dates.parquet --target label --out m2", "label"),
         ("fit bytes.parquet --target label --out m2", "label"),
         ("predict model data.csv --out data.csv/x.csv", "data.csv"),
-        ("predict unnamed data.csv", "data.csv has 3 columns, but the model was fitted on an"),
+        ("predict unnamed data.csv", "data.csv has 3 columns, but the model was fitted on 2."),
         ("export model --to data.csv", "data.csv"),
         ("export model --to /proc/x", "/proc/x"),
     ],
