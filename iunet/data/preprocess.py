@@ -13,12 +13,14 @@ At most `max_categories` of them; code -1 is a value that train never had, and e
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from iunet.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 INFREQUENT, MISSING = "(infrequent)", "(missing)"
 
@@ -95,6 +97,8 @@ def fit_preprocessing(
     dataset: str, table: pa.Table, train: np.ndarray, max_categories: int
 ) -> Preprocessing:
     """Fit on the rows `train` of a table of features."""
+    import pyarrow as pa  # late: trainings read what is fitted, and no table
+
     numeric, categorical, dropped = [], [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
@@ -198,7 +202,7 @@ def float_values(column: pa.ChunkedArray) -> np.ndarray:
 def dictionary_codes(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """A categorical column as codes (-1 is missing) and the text of its levels."""
     array = column.unify_dictionaries().combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # pyarrow keeps a table without chunks chunked
+    if hasattr(array, "chunks"):  # pyarrow keeps a table without chunks chunked
         array = array.chunk(0)
     codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     return codes, array.dictionary.to_pylist()

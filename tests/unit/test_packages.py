@@ -35,7 +35,7 @@ def test_packages_do_not_import_each_other_in_circles():
     list(graphlib.TopologicalSorter(graph).static_order())  # raises a CycleError that names them
 
 
-def test_what_every_start_imports_is_light_and_pruning_needs_no_torch():
+def test_what_every_start_and_every_training_imports_is_light():
     """What came in is named beside the module that brought it."""
     modules = ["iunet.figures.catalog", "iunet.networks.catalog"]
     for package in ("runs", "results", "tables"):
@@ -50,6 +50,9 @@ for name in {sorted(modules)}:
 import iunet.method.pruning, iunet.evaluation.choice, iunet.evaluation.locality
 if "torch" in sys.modules:
     sys.exit("pruning imports torch")
+import iunet.training.supernet, iunet.training.finetune, iunet.evaluation.evaluate
+if (heavy - {{"torch", "numpy"}}) & set(sys.modules):
+    sys.exit(f"a training imports {{heavy & set(sys.modules)}}")
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert ended.returncode == 0, ended.stderr
