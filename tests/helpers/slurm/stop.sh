@@ -10,7 +10,7 @@ for _ in $(seq 40); do
   [ -z "$alive" ] && break
   sleep 0.25
 done
-if grep -q "^# iunet-bench test" /etc/slurm/slurm.conf 2> /dev/null; then
+if grep -q "^StateSaveLocation=$run/" /etc/slurm/slurm.conf 2> /dev/null; then
   rm -f /etc/slurm/slurm.conf /etc/slurm/gres.conf
 fi
 exit 0
