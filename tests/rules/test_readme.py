@@ -23,7 +23,8 @@ from iunet.shown import benchmark
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 OWN_DATA = (ROOT / "docs" / "own-data.md").read_text()
-PAGES = [README, OWN_DATA, (ROOT / "docs" / "reproduce.md").read_text()]
+DOCS = [(ROOT / "docs" / f"{name}.md").read_text() for name in ("reproduce", "cluster")]
+PAGES = [README, OWN_DATA, *DOCS]
 
 
 def blocks(language: str, *pages: str) -> list[str]:
@@ -39,6 +40,7 @@ def commands(*pages: str) -> list[list[str]]:
 
 
 COMMANDS = commands(*PAGES)
+PART = {"seeds": [0], "datasets": {"tabular": ["vehicle", "credit-g"]}}
 SNAKEMAKE = [words[1:] for words in COMMANDS if words[0] == "snakemake"]
 CONFIGS = re.findall(
     r"^\| `config/([\w-]+)\.yaml` \|.*\| (.* CPU-hours.*) \|$", README, re.MULTILINE
@@ -98,6 +100,7 @@ def test_make_commands_exist():
 def test_snakemake_commands_plan(workdir, words):
     (workdir.path / "mine.csv").write_text(blocks("csv", OWN_DATA)[0])
     (workdir.path / "mine.yaml").write_text(blocks("yaml", OWN_DATA)[0])
+    workdir.overlay("gpu.yaml", {"device": "cuda", **PART})
     for name in ("customers.csv", "tumours.csv", "photos.npz"):
         (workdir.path / name).touch()
     mirror = workdir.path / "mirror" / "tabular"
@@ -108,7 +111,7 @@ def test_snakemake_commands_plan(workdir, words):
     config = restore_numbers(dict(parse_config(arguments.config)))
     overlays = tuple(map(str, arguments.configfile or ()))
     if not overlays and "own" not in config:  # a part of the paper shows that the whole plans
-        config = {"seeds": [0], "datasets": {"tabular": ["vehicle", "credit-g"]}, **config}
+        config = {**PART, **config}
     plan = workdir.plan_with(overlays, *arguments.targets, **config)
     assert plan.jobs
 
