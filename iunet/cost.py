@@ -3,8 +3,8 @@
     python -m iunet.cost [FILE ...] [--configfile FILE ...] [--config KEY=VALUE ...] [--remaining]
     make cost ARGS="…"
 
-Hours are the estimate by which jobs ask for time (iunet/machine/resources.py), without its margins.
-Where trainings of a network are finished on the same kind of device, they are its measure.
+Hours are the estimates of iunet/machine/resources.py, without the margins of what jobs ask for. If
+trainings of a network have finished on the same kind of device, their times scale its estimates.
 The jobs are those of the lineage (iunet/runs/lineage.py). A job that several tables share counts in
 each of them, and once in the total.
 """
@@ -72,7 +72,7 @@ class Estimate:
         return [self.lineage.job("page"), self.lineage.job("rows")]
 
     def _finished(self) -> pd.DataFrame:
-        """Seconds of the finished trainings on the device that they would have here."""
+        """Seconds of the finished trainings that ran on the device they would have here."""
         rows = []
         for job in with_all_before(self._last()):
             rule, point = job.identity["rule"], SimpleNamespace(**job.identity["wildcards"])
@@ -81,7 +81,7 @@ class Estimate:
             report = self.bench.path(paths.OUTPUTS[rule][-1], **vars(point))
             network = base_network(point.network)
             device = self.costs.devices[network]
-            with contextlib.suppress(UserError, KeyError):  # who needs the run says what is wrong
+            with contextlib.suppress(UserError, KeyError):  # a damaged report
                 made = read_json(report)
                 if made["environment"]["device_type"] == device:
                     took = made["times"]["total_s"] + SPEEDS[device].start_s
@@ -96,7 +96,7 @@ class Estimate:
         return list(found.values())
 
     def frame(self, jobs: Iterable[Job]) -> pd.DataFrame:
-        """A row for each job; one worker stands for all of a study's."""
+        """A row for each job; a study's workers are one row."""
         rows = []
         for job in jobs:
             rule, point = job.identity["rule"], SimpleNamespace(**job.identity["wildcards"])
@@ -121,7 +121,7 @@ class Estimate:
         return f"Estimated time: {hours}." if hours else ""
 
     def by_table(self) -> pd.DataFrame:
-        """Tables and figures that need runs, with all that they depend on."""
+        """Tables and figures that need runs, with everything they depend on."""
         tables = {name: self.lineage.job("table", table=name) for name in self.shown.tables}
         figures = {
             f"{name} (figure)" if name in tables else name: self.lineage.job("figure", figure=name)

@@ -1,9 +1,9 @@
-"""Keeping torch's compiler out of jobs that compile nothing.
+"""A stand-in for torch's compiler, in jobs that compile nothing.
 
-Every optimiser imports `torch._dynamo`, at 1.7 s per job, as long as importing torch itself takes,
-only to tell the compiler where to stop. A stand-in with the two functions that they call computes
-nothing, so results stay the same (tests/unit/test_training.py). Whoever asks it for more, as
-torchvision does when it is imported, gets the compiler itself.
+Every optimiser imports `torch._dynamo` to tell the compiler where to stop. That takes 1.7 s per
+job, as long as importing torch itself. The stand-in has the two functions that optimisers call, and
+computes nothing, so results stay the same (tests/unit/test_training.py). Any other use, such as the
+import of torchvision, loads the real compiler.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAME = "torch._dynamo"
 
 
 class StandIn(types.ModuleType):
-    """What an optimiser asks of `torch._dynamo`."""
+    """The functions of `torch._dynamo` that optimisers call."""
 
     def graph_break(self, *_, **__) -> None:
         pass
@@ -35,7 +35,7 @@ class StandIn(types.ModuleType):
 
 
 def leave_out_compiler() -> None:
-    """Put the stand-in where the compiler would be, unless that is imported already."""
+    """Register the stand-in as the compiler, unless the real one is already imported."""
     import torch
 
     if NAME not in sys.modules:

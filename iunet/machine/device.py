@@ -60,7 +60,7 @@ def _gpus_present() -> int:
 
 
 def gpu_memory_mb() -> int | None:
-    """Of the smallest card that this process may use; None where that is not known."""
+    """The memory of the smallest GPU that this process may use; None if unknown."""
     sizes = [int(size) for size in _ask_driver("memory.total") or [] if size.isdigit()]
     return min(sizes, default=None) if gpu_ids() else None
 
@@ -78,8 +78,8 @@ def _ask_driver(fact: str) -> list[str] | None:
 
 # ---- whether they can be used
 
-# What torch can do is known when it is used, and `device: auto` must know before: a process of its
-# own computes there, once. The jobs of this machine get its answer from the environment.
+# `device: auto` must know whether torch can use the GPU before torch is imported: a separate
+# process tries once. Jobs on the same machine read its answer from the environment.
 ANSWER = "IUNET_TORCH_GPU"  # "<host>|<why not>", empty if it can
 PROBE = Path(__file__).with_name("gpu_probe.py")
 
@@ -94,14 +94,14 @@ def why_torch_cannot() -> str:
 
 
 def _probe() -> str:
-    """The last line of what torch says when it is asked to compute on the GPU."""
+    """The last line of torch's error when it computes on the GPU; empty if there is none."""
     answer = subprocess.run([sys.executable, "-P", PROBE], capture_output=True, text=True)
     lines = answer.stderr.strip().splitlines() or [f"the test ended with {answer.returncode}"]
     return "" if answer.returncode == 0 else lines[-1][:300]
 
 
 def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
-    """Why `auto` leaves a GPU of this machine alone; None if it does not."""
+    """Why `device: auto` does not use a GPU of this machine; None if it does."""
     asks = "auto" in (config["device"], *config["devices"].values())
     if not asks or not gpu_ids() or not (reason := why_torch_cannot()):
         return None
@@ -113,7 +113,7 @@ def unusable_gpu_warning(config: dict[str, Any]) -> str | None:
 
 
 def places_warning(config: dict[str, Any], largest_mb: int) -> str | None:
-    """What to do where the largest trainings do not fit beside each other; None if they do."""
+    """What to change if the largest trainings do not fit on a GPU together; None if they do."""
     memory_mb, places = gpu_memory_mb() if largest_mb else None, config["jobs_per_gpu"]
     if memory_mb is None or places * largest_mb <= memory_mb:
         return None
@@ -126,7 +126,7 @@ def places_warning(config: dict[str, Any], largest_mb: int) -> str | None:
 
 
 def check_xgboost_gpu() -> None:
-    """Refuse an XGBoost that trains on the CPU where it was asked for CUDA, as it does silently."""
+    """Refuse an XGBoost that would silently train on the CPU although the config says cuda."""
     import numpy as np
     import xgboost
 
@@ -162,7 +162,7 @@ def device_of(config: dict[str, Any], name: str) -> str:
 
 
 def device_of_job(config: dict[str, Any], name: str) -> str:
-    """The same, in the job itself: cuda without a GPU is an error."""
+    """The same within the job, where cuda without a GPU is an error."""
     device = device_of(config, name)
     key = f"devices.{name}" if name in config["devices"] else "device"
     asked = config["devices"].get(name, config["device"])
@@ -188,7 +188,7 @@ GPU_FAILED = re.compile(r"CUDA (driver )?error|CUDA_ERROR|cudaError|cuDNN error|
 
 
 def device_failure(error: BaseException) -> str:
-    """`memory` where a GPU has too little of it, `device` where it fails; empty: it is not that."""
+    """`memory` if a GPU ran out of it, `device` if it failed otherwise, empty for other errors."""
     if isinstance(error, UserError):
         return ""
     name, text = type(error).__name__, str(error)
@@ -198,14 +198,14 @@ def device_failure(error: BaseException) -> str:
 
 
 def free_gpu_memory() -> None:
-    """Give back what earlier work in this process left in torch's hands."""
+    """Free the GPU memory that torch still holds after earlier work in this process."""
     gc.collect()
     if "torch" in sys.modules:
         sys.modules["torch"].cuda.empty_cache()
 
 
 def explain_failure(error: BaseException, run: str, estimated_mb: int, per_gpu: int) -> str:
-    """The paragraph with which a job ends whose GPU failed."""
+    """The error of a job on a GPU that failed."""
     said, card = one_line(error), ""
     with contextlib.suppress(Exception):  # after some errors CUDA answers nothing any more
         facts = sys.modules["torch"].cuda.get_device_properties(0)
@@ -225,7 +225,7 @@ def explain_failure(error: BaseException, run: str, estimated_mb: int, per_gpu: 
 
 
 def try_gpu() -> None:
-    """Compute on the GPU, in a job that asked for it: a build of torch may not know the card."""
+    """Compute something on the GPU: the installed build of torch may not support the card."""
     import torch
 
     from iunet.machine.gpu_probe import compute
@@ -247,7 +247,7 @@ def try_gpu() -> None:
 
 
 def check_threads(key: str, wanted: int, granted: int) -> None:
-    """Fewer than asked for is an error: torch's sums would be others, and a study slower."""
+    """Refuse fewer threads than asked for: sums would differ, and a study would be slower."""
     if granted < wanted:
         raise UserError(
             f"The config key '{key}' is {wanted}, but this job was given {granted}. Run snakemake "

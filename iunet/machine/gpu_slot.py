@@ -1,14 +1,13 @@
 """A GPU for each job on a machine that has several, by lock files.
 
-Snakemake's `gpu` resource only counts: it lets two jobs run at once where there are two GPUs, but
-both would take the first. So a job takes the lock of a free GPU, shows itself no other
-(CUDA_VISIBLE_DEVICES), and keeps the lock until its process ends, however it ends. A GPU that
-several jobs share (`jobs_per_gpu`, or `--resources gpu=N` above the number of GPUs) has as many
-locks, and jobs are spread evenly: one on each before any has two.
+Snakemake's `gpu` resource only counts: on two GPUs it lets two jobs run at once, but both would use
+the first GPU. So a job locks a free GPU, hides the others from itself (CUDA_VISIBLE_DEVICES), and
+keeps the lock until its process ends, however it ends. With `jobs_per_gpu`, a GPU has several
+locks, and jobs spread evenly: one on each GPU before any has two.
 
-Where one GPU is visible there is nothing to choose: so it is in a job of Slurm or in a pod of
-Kubernetes, which were given theirs by the scheduler. CUDA looks at the variable at its first use,
-and not when torch is imported.
+If only one GPU is visible, there is nothing to choose. This is so in a job of Slurm or a pod of
+Kubernetes, which got its GPU from the scheduler. CUDA reads the variable at its first use, and not
+when torch is imported.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _held: list[FileLock] = []  # for the life of the process: a lock that is collec
 
 
 def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
-    """Take one of `per_gpu` places on a GPU and hide the others; None if there is no choice.
+    """Take one of `per_gpu` places on a GPU and hide the other GPUs; None if there is only one.
 
-    Waits while all are taken, up to an error: beside another workflow of the same user, jobs can
-    outnumber the GPUs.
+    Waits while all places are taken, since another workflow of the same user may use them; after
+    `wait_s` that is an error.
     """
     ids = gpu_ids()
     if len(ids) < 2:
@@ -45,7 +44,7 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
     waiting = False
     while True:
         for slot, gpu in itertools.product(range(per_gpu), ids):
-            if _lock(folder / f"{_place()}-{gpu.replace('/', '_')}-{slot}.lock"):
+            if _lock(folder / f"{_numbering()}-{gpu.replace('/', '_')}-{slot}.lock"):
                 os.environ["CUDA_VISIBLE_DEVICES"] = gpu
                 log.info("this job has GPU %s of %s, place %d", gpu, ", ".join(ids), slot + 1)
                 return gpu
@@ -62,7 +61,7 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
 
 
 def lock_folder() -> Path:
-    """In the user's own runtime folder, else cache: nobody else may put a file or a link there."""
+    """A folder in the user's runtime or cache folder, where nobody else can put files or links."""
     own = os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("XDG_CACHE_HOME")
     folder = Path(own or Path.home() / ".cache") / "iunet-gpus"
     try:
@@ -82,8 +81,8 @@ def lock_folder() -> Path:
     return folder
 
 
-def _place() -> str:
-    """The machine, whose GPUs are numbered; or a Slurm allocation, which numbers them by itself."""
+def _numbering() -> str:
+    """Where GPU numbers are unique: the machine, or a Slurm allocation, which counts from 0."""
     return f"{platform.node()}-{os.environ.get('SLURM_JOB_ID', 'all')}"
 
 

@@ -1,7 +1,7 @@
 """What a job needs: seconds and memory of every stage, from data size, network, epochs and device.
 
-The one place for it: rules ask for memory and time by it, the slurm profile groups short jobs by
-it, and `make cost` adds it up. Standard library only, since Snakemake asks at every start.
+Rules ask for memory and time by these formulas, iunet/runs/costs.py groups short jobs by them, and
+`make cost` adds them up. Standard library only, since Snakemake asks at every start.
 
     seconds of a training = START + epochs · (steps · step + n_valid · forward)
     step    = kernels · LAUNCH + batch · sample + moved bytes / BANDWIDTH
@@ -16,8 +16,8 @@ it, and `make cost` adds it up. Standard library only, since Snakemake asks at e
     on the card = CONTEXT + data + parameters · 4 bytes · (weights, gradients, optimiser, masks, the
               ensemble's members) + activations of a batch
 
-A job asks for MARGIN times that and a few minutes, times its attempt (iunet/runs/costs.py): a job
-that was killed for time or memory comes back with twice as much, and training goes on from its
+A job asks for MARGIN times that and a few minutes, times its attempt (iunet/runs/costs.py): the
+second attempt of a job that was killed has twice as much, and a training continues from its
 checkpoint.
 """
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from iunet.networks.catalog import Size
 
 
-MARGIN = 3  # time asked for over time estimated: other processors, file systems, neighbours
+MARGIN = 3  # of asked over estimated time: other processors, file systems, neighbours
 MEMORY_MARGIN = 1.5
-MOST_MEMORY = 4  # times that of the first attempt
-MINUTES = 3  # asked for on top, in every job: a slow file system, a cold start
+MOST_MEMORY = 4  # times the first attempt's
+MINUTES = 3  # added for every job: a slow file system, a cold start
 EVALUATION_BATCH = 1024  # as in iunet/scoring/prediction.py
 IMAGE_KERNELS = 255  # of the transforms of a batch of images
-CONTEXT_MB = 500  # of a GPU's memory: CUDA itself, and what its libraries work with
+CONTEXT_MB = 500  # of a GPU's memory: CUDA's own share and its libraries'
 FEATURES_MB = 500  # h of all rows: 512 numbers each, of 240,000 rows
 
 
@@ -77,7 +77,7 @@ class Cost:
     def asked_mem_mb(self, attempt: int) -> int:
         """Rounded up to 100, so that a scheduler sees few different sizes.
 
-        Where jobs may not go back into the queue, attempts only continue them: there may be many.
+        It stops growing: where jobs may not be requeued, attempts continue them, and may be many.
         """
         return min(attempt, MOST_MEMORY) * 100 * math.ceil(MEMORY_MARGIN * self.mem_mb / 100)
 
@@ -166,14 +166,14 @@ def tune_cost(trials: int, trial: Cost, minutes: float | None, workers: int) -> 
 
 
 def kernels(layers: int, objective: Objective, images: bool = False) -> int:
-    """That a training step starts: each costs its launch, however small the network."""
+    """Kernels that a training step launches; each launch takes time, however small the network."""
     fixed, each = objective.kernels
     transforms = IMAGE_KERNELS if images and objective.views > 1 else 0
     return fixed + each * layers + transforms
 
 
 def moved_mb(size: Size, objective: Objective) -> float:
-    """Through a GPU's memory in a step, of weights, gradients and momentum."""
+    """Megabytes of weights, gradients and momentum that a step moves through a GPU's memory."""
     return objective.passes * _mb(size.parameters)
 
 
@@ -184,12 +184,12 @@ def _forward(size: Size, speed: Speed) -> float:
 
 
 def _memory(data: Data, size: Size, copies: int, rows: int, speed: Speed) -> float:
-    """Two copies of the data, some of the parameters, and the activations of so many rows."""
+    """Two copies of the data, `copies` of the parameters, and the activations of `rows` rows."""
     return speed.base_mb + 2 * data.mb + copies * _mb(size.parameters) + _mb(rows * size.units)
 
 
 def _on_card(data: Data, size: Size, copies: int, rows: int) -> float:
-    """The same on a GPU, where data lie once, beside what CUDA itself takes."""
+    """The same on a GPU, where data lie once; with CUDA's own share."""
     return CONTEXT_MB + data.mb + copies * _mb(size.parameters) + _mb(rows * size.units)
 
 

@@ -1,13 +1,13 @@
-"""The lock of a run: a run belongs to one process at a time.
+"""The lock of a run: only one process at a time may make it.
 
 If Snakemake is killed, its jobs live on, and the next Snakemake starts the same job in the same
-folder: two trainings would write one checkpoint, two workers one share of a study. So a job takes
-the lock file beside its first output and keeps it until its process ends.
+folder: two trainings would write one checkpoint. So a job locks a file next to its first output and
+keeps the lock until its process ends.
 
-The lock is the kernel's (flock, by `filelock`), so a process that is killed frees it; the file that
-it leaves behind is no lock. On NFS, Linux passes the lock on to the server, and jobs on other nodes
-see it. A file system without locks gets a warning, and the job runs without one: filelock's own way
-out, a lock that is the existence of its file, would outlive a killed job.
+The lock is the kernel's (flock, by `filelock`), so a killed process loses it, although its file
+remains. On NFS, Linux passes the lock on to the server, and jobs on other nodes see it. On a file
+system without locks, the job warns and runs without one: filelock's fallback, a lock that consists
+in the existence of its file, would outlive a killed job.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from iunet.artifacts import explain_full_disk
 from iunet.errors import UserError
 
 log = logging.getLogger(__name__)
-WAIT_S = 60.0  # a process that is about to end is waited for, a long training is not
+WAIT_S = 60.0  # long enough for a process that is about to end, not for a training
 PAUSE_S = 0.5
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -37,9 +37,9 @@ def lock_path(output: str | Path) -> Path:
 
 
 def lock_run(output: str | Path, wait_s: float = WAIT_S) -> Callable[[], None]:
-    """Take the lock of the run that makes `output`; if another process keeps it, name that.
+    """Lock the run that makes `output`, or name the process that has locked it.
 
-    Returns the function that gives it back, which is called at the end of the process.
+    Returns the function that unlocks it, which is also called when the process ends.
     """
     path = lock_path(output)
     lock = FileLock(path, thread_local=False, fallback_to_soft=False, on_acquired=_write_holder)
@@ -70,13 +70,13 @@ def lock_run(output: str | Path, wait_s: float = WAIT_S) -> Callable[[], None]:
 
 
 def _write_holder(file: int) -> None:
-    """Name this process in its lock file, for the error of another one."""
+    """Write this process into its lock file, so that others can name it in their error."""
     os.ftruncate(file, 0)
     os.write(file, f"process {os.getpid()} on {platform.node()}".encode())
 
 
 def _holder(path: Path) -> str:
-    """The process that has the lock; it may just be writing or removing the file."""
+    """The process that has the lock; unknown while it writes or removes the file."""
     try:
         return path.read_text(encoding="utf-8") or "another process"
     except OSError:
@@ -84,7 +84,7 @@ def _holder(path: Path) -> str:
 
 
 def refuse_unwritable(folder: str | Path) -> None:
-    """Refuse a folder that exists and takes no file."""
+    """Refuse a folder that exists and cannot be written to."""
     if Path(folder).is_dir() and not os.access(folder, os.W_OK):
         raise _unwritable(folder, "it is read-only")
 

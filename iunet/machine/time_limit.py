@@ -1,9 +1,9 @@
-"""The time limit of a Slurm job, and how a job that comes near it is continued.
+"""The time limit of a Slurm job, and how the job continues after it.
 
-No job may ask for more than `cluster.max_minutes`, and trainings and studies may take longer. So
-they end by themselves before the limit, with what they have saved, and put their own job back into
-the queue (`scontrol requeue`): Slurm starts it again, as often as needed, and for Snakemake it has
-never ended. Where that is forbidden the job fails, and Snakemake sends it again (`retries`).
+No job asks for more than `cluster.max_minutes`, but trainings and studies may take longer. So they
+save and stop before the limit, and requeue their own job (`scontrol requeue`): Slurm starts it
+again, as often as needed, and for Snakemake it has never ended. Where users may not requeue, the
+job fails, and Snakemake sends it again (`retries`).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 SENT = "IUNET_SENT_TO_SCHEDULER"
 RESTARTS = "IUNET_RESTARTS"
 MARGIN_S, MARGIN_SHARE = 120, 0.1  # before the limit, or a tenth of a short one
-ANSWER_S = 90  # that Slurm may take, within MARGIN_S
+ANSWER_S = 90  # Slurm may take so long to requeue, within MARGIN_S
 
 
 def mark_as_sent() -> None:
-    """In a job that Snakemake gave to a scheduler, for the processes that it starts.
+    """Tell the processes of a job that Snakemake gave it to a scheduler.
 
-    Snakemake's plugin for Slurm hides from them how often the job was put back into the queue.
+    And how often Slurm has requeued it, which Snakemake's plugin for Slurm hides from them.
     """
     os.environ[SENT] = "1"
     if "SLURM_RESTART_COUNT" in os.environ:
@@ -40,12 +40,12 @@ def mark_as_sent() -> None:
 
 
 def sent_by_scheduler() -> bool:
-    """True in a job that Snakemake gave to a scheduler; False in an allocation of the user's."""
+    """Whether Snakemake gave this job to a scheduler; not so in the user's own allocation."""
     return SENT in os.environ
 
 
 def was_restarted() -> bool:
-    """Whether Slurm has put the job that this process belongs to back into the queue before."""
+    """Whether Slurm has requeued this process's job before."""
     return os.environ.get(RESTARTS, "0") != "0"
 
 
@@ -59,7 +59,7 @@ class Terminated(BaseException):
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Of a Slurm job, in seconds since 1970."""
+    """When a Slurm job began and will be ended, in seconds since 1970."""
 
     job: str
     began: float
@@ -71,7 +71,7 @@ class TimeLimit:
 
     @property
     def margin_s(self) -> float:
-        """Between the alarm and the limit: time to put the job back."""
+        """Between the alarm and the limit: the time to requeue the job."""
         return min(MARGIN_S, MARGIN_SHARE * (self.ends - self.began))
 
     def left(self) -> float:
@@ -79,7 +79,7 @@ class TimeLimit:
         return self.ends - self.margin_s - time.time()
 
     def is_near(self, next_s: float) -> bool:
-        """Whether to save now: what comes next takes so long, or a stall would be the end of it."""
+        """Whether to save now, because the next step may take longer than what is left."""
         return self.left() < max(next_s, self.margin_s)
 
     def gave_half(self, since: float) -> bool:
@@ -88,7 +88,7 @@ class TimeLimit:
 
 
 def time_limit() -> TimeLimit | None:
-    """Of the job that Snakemake sent away and this process belongs to; else None."""
+    """The limit of the Slurm job that Snakemake sent and this process belongs to, if any."""
     job = os.environ.get("SLURM_JOB_ID")
     if job is None or not sent_by_scheduler():
         return None
@@ -135,7 +135,7 @@ def raising_at_sigterm() -> Iterator[None]:
 
 @contextlib.contextmanager
 def on_alarm(seconds: float, handler: Callable[[], None]) -> Iterator[None]:
-    """Inside, the handler is called after so many seconds."""
+    """Inside, the handler is called after this number of seconds."""
     with on_signal(signal.SIGALRM, handler):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
@@ -159,8 +159,8 @@ def alarm(limit: TimeLimit | None) -> Iterator[None]:
 
 
 def requeue(limit: TimeLimit, saved: str) -> NoReturn:
-    """Put this job back into the queue and wait for its end; `saved` says what is saved."""
-    log.info("%s; back to the queue, near the job's limit of %.0f min", saved, limit.minutes)
+    """Requeue this job and wait until Slurm ends it; `saved` says what has been saved."""
+    log.info("%s; requeueing, since the job's limit of %.0f min is near", saved, limit.minutes)
     command = ["scontrol", "requeue", limit.job]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_S)
@@ -177,7 +177,7 @@ def requeue(limit: TimeLimit, saved: str) -> NoReturn:
 
 
 def _wait_for_the_end() -> NoReturn:
-    """Slurm ends the processes of a job that it has put back."""
+    """Slurm ends the processes of a job that it requeues."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     while True:
         time.sleep(60)

@@ -102,7 +102,7 @@ def cut_off_at(masks: Arrays) -> str | None:
 
 
 def compress_weights(state: Arrays, masks: Arrays) -> Arrays:
-    """Only what is kept of the masked weights, as vectors; the rest as it is."""
+    """The kept values of masked weights, as vectors; other tensors unchanged."""
     return {name: a[masks[name]] if name in masks else a for name, a in state.items()}
 
 

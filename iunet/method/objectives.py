@@ -41,7 +41,7 @@ def balanced_class_weights(labels: Tensor, n_classes: int) -> Tensor:
 
 @dataclass(frozen=True)
 class LossWeights:
-    """What the losses of a training are weighted by, beside what its settings name."""
+    """Weights of a training's losses, besides those that its settings name."""
 
     classes: Tensor | None = None  # [classes], in L_sup
     samples: Tensor | None = None  # [train rows], all positive: in L_sup, per anchor in L_nce

@@ -29,13 +29,13 @@ RESUMED = ("supernet", "finetune", "train_dense", "tune")
 
 @dataclass(frozen=True)
 class Group:
-    """Rules whose jobs are one submission where they depend on each other."""
+    """Rules: those of their jobs that depend on each other are one submission."""
 
     name: str
     rules: tuple[str, ...]
-    together: int  # such submissions that a profile makes one (group-components)
-    # A group that is cut off starts again as a whole, so only short trainings are grouped: these,
-    # one after the other, take no longer than so many seconds.
+    together: int  # how many of these a profile puts into one submission (group-components)
+    # A group that is cut off starts again from its beginning, so only short trainings are grouped:
+    # these rules together take at most `within_s`.
     trainings: tuple[str, ...] = ()
     within_s: float = math.inf
 
@@ -125,11 +125,11 @@ class Costs:
         return int(self._computes_on_gpu(rule, point) and not self.by_gres)
 
     def gpu_mb(self, rule: str, point: Any) -> int:
-        """That a job takes on the card: a number that only its errors, and a user's limit, read."""
+        """GPU memory that a job takes, for its errors and for `--resources gpu_mb=…`."""
         return math.ceil(self.of(rule, point).gpu_mb) if self._computes_on_gpu(rule, point) else 0
 
     def largest_on_gpu(self) -> int:
-        """Of all trainings of networks that are planned."""
+        """The GPU memory of the largest training that is planned."""
         typical = [
             SimpleNamespace(dataset=d, network=n, supernet="kappa0.25-ilo", seed=0, options="")
             for d, n in {(dataset, network) for dataset, network, *_ in self.bench.runs}
@@ -147,10 +147,10 @@ class Costs:
         return self.of(rule, point).asked_mem_mb(attempt)
 
     def minutes(self, rule: str, point: Any, attempt: int) -> int:
-        """That a job asks for: more with each attempt, but never more than a job may.
+        """What a job asks for: more with each attempt, up to the limit of a job.
 
-        A training or study by itself goes on where it was, so that its time need not grow. In a
-        group it may have met the limit because of the others, which are made again.
+        A training or study outside a group continues where it was, so its time need not grow. In a
+        group it may have met the limit because of the other jobs, which are made again.
         """
         growth = float(attempt)
         if group := self._group(rule, point):
@@ -160,9 +160,9 @@ class Costs:
         return min(self._limit, math.floor(growth * self.of(rule, point).asked_minutes()))
 
     def group(self, rule: str, point: Any) -> str | None:
-        """Which jobs a scheduler gets as one; None for a job by itself.
+        """Which jobs a scheduler gets as one submission; None for a job by itself.
 
-        Jobs of a group must all ask for the same `gres`, so those without have a name of their own.
+        Jobs of a group must all ask for the same `gres`, so those without form a separate group.
         """
         group = self._group(rule, point)
         if group is None:
@@ -173,9 +173,9 @@ class Costs:
         return f"{group.name}_cpu" if without else group.name
 
     def gres(self, rule: str, point: Any) -> str:
-        """How Slurm is asked for the GPU of a job, or of the group that it is in, if not by gpu=1.
+        """The `gres` of a job, or of its group, if GPUs are not asked for by gpu=1.
 
-        A text must be the same for all jobs of a group, also for those that use no GPU.
+        All jobs of a group must have the same text, also those that use no GPU.
         """
         group = self._group(rule, point)
         rules = group.rules if group else [rule]
@@ -186,9 +186,9 @@ class Costs:
         return next((group for group in groups if self._room(group, point) >= 1), None)
 
     def _room(self, group: Group, point: Any) -> float:
-        """How often the minutes of a submission fit into what a job may ask for; 0: too long.
+        """How often a submission fits into the limit of a job; 0 if its trainings are too long.
 
-        Of a typical run of the job's network or learner on its data set.
+        Computed for a typical run of the job's network or learner on its data set.
         """
         name = getattr(point, "network", None) or getattr(point, "learner", None)
         key = (group, point.dataset, name)
@@ -202,7 +202,7 @@ class Costs:
         return self._rooms[key]
 
     def _submission(self, group: Group, point: Any) -> int:
-        """Minutes of the jobs of a submission, one after the other.
+        """Minutes that the jobs of a submission take, one after the other.
 
         A small group has all runs of a seed, or of all seeds if masks come from other seeds.
         """

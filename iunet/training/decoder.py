@@ -1,8 +1,8 @@
 """The decoder stage: a supernet's decoder, trained on its frozen encoder by the fine-tune recipe.
 
-It is for supernets whose objective trains no decoder (`scl`): what they predict would be the guess
-of an initial one. The encoder is in eval mode and stays as it is, so h = encoder(x) is computed
-once, and the decoder alone is what the recipe trains.
+It is for supernets with an objective that trains no decoder (`scl`), which would predict with an
+initial one. The encoder is in eval mode and does not change, so h = encoder(x) is computed once,
+and the recipe trains the decoder alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fit_decoder(
     run: str = "decoder",
     checkpoint: Checkpoint | None = None,
 ) -> Finetuned:
-    """Train the decoder of a supernet from where it is; the members are states of the decoder."""
+    """Train the decoder of a supernet, from its present weights; members are decoder states."""
     network.load_state_dict(supernet)
     train, valid = (encode(network, data.inputs, part) for part in (data.train, data.valid))
     decoder = network.decoder

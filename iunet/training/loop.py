@@ -27,7 +27,7 @@ from iunet.training.support.signals import Stop
 
 
 class Diverged(UserError):
-    """A loss or a weight that is no number any more."""
+    """A loss or a weight is not finite."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Trained:
     history: list[dict[str, float]] = field(default_factory=list)
     kept: dict[str, Tensor] = field(default_factory=dict)  # what `keep` returned
     seconds: float = 0.0  # of training, over all interruptions
-    resumed_at: list[int] = field(default_factory=list)  # epochs at which a checkpoint was taken up
+    resumed_at: list[int] = field(default_factory=list)  # first epochs after a checkpoint
 
 
 def batches(n_rows: int, batch_size: int, generator: Generator) -> Iterator[Tensor]:
@@ -161,7 +161,7 @@ def check_weights(run: str, state: dict[str, Tensor]) -> None:
 
 
 def stream(seed: int, name: str, device: torch.device) -> Generator:
-    """A random generator of its own for each purpose, so that none depends on another's use."""
+    """A separate random generator for each purpose, so that none depends on another's use."""
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     return Generator(device).manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 

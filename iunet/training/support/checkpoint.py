@@ -1,6 +1,6 @@
 """Training checkpoints: weights, optimiser, random generators, epoch, history; in one file.
 
-The file is replaced atomically and lies beside the stage's outputs without being one of them, since
+The file is replaced atomically. It lies next to the stage's outputs and is not one of them, since
 Snakemake deletes the outputs of a job that was cut off. It holds the identity of its run and
 checksums of its content: a checkpoint of another run, or a damaged one, is refused by name, and
 training starts afresh.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-BYTES_PER_S = 5e6  # that a training may write on average: 736 MB (mlp_vis) every 147 s
+BYTES_PER_S = 5e6  # a training's checkpoints on average: 736 MB (mlp_vis) every 147 s
 
 
 class Checkpoint:
@@ -42,7 +42,7 @@ class Checkpoint:
         self.identity = json.loads(json.dumps(identity))  # as it comes back from the file
         self.every_s = self.pause_s = every_s
         self.saved = time.monotonic()
-        self.earlier_s = 0.0  # seconds of training before this start, of what was taken up
+        self.earlier_s = 0.0  # seconds of the training that this one continues
 
     def due(self) -> bool:
         return time.monotonic() - self.saved >= self.pause_s
@@ -112,7 +112,7 @@ def save(training: Training, checkpoint: Checkpoint, trained: Trained) -> None:
 
 
 def resume(training: Training, checkpoint: Checkpoint, trained: Trained) -> int:
-    """Take up a checkpoint if there is one; the number of epochs that are done."""
+    """Continue from the checkpoint, if there is one; returns the number of finished epochs."""
     device = next(training.network.parameters()).device
     loaded = checkpoint.load(device)
     if loaded is None:

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Job:
-    """What a training stage is told beside its files and settings."""
+    """What a training stage needs besides its files and settings."""
 
     run: str  # its name, for logs, reports and errors
     device: torch.device
-    identity: dict[str, Any]  # what makes this run this run: another one's checkpoint is refused
+    identity: dict[str, Any]  # of the run: checkpoints of other runs are refused
     checkpoint_s: float = 60.0  # seconds between checkpoints
     validate_every: int = 1  # epochs between two validations, for the log
     started: float = field(default_factory=time.monotonic)
-    continued: Checkpoint | None = None  # what the training may have gone on from
+    continued: Checkpoint | None = None  # from which the training may have continued
 
-    def checkpoint(self, beside: str | Path, name: str) -> Checkpoint:
-        path = Path(beside).with_name(f"{name}.checkpoint")
+    def checkpoint(self, output: str | Path, name: str) -> Checkpoint:
+        path = Path(output).with_name(f"{name}.checkpoint")
         self.continued = Checkpoint(path, self.identity, self.checkpoint_s)
         return self.continued
 

@@ -22,13 +22,12 @@ SLOWER = 1.5  # how much longer than the longest epoch so far the next may take,
 
 
 class Stop:
-    """Lets the epoch finish and be saved first.
+    """Ends a training after its epoch is finished and saved.
 
     After SIGTERM the training ends with an error; if the epoch takes longer than the scheduler
-    waits, the last regular checkpoint stands. Near the limit of its job the training puts the job
-    back into the queue: after the last epoch that surely fits, or, if even that takes too long, in
-    the middle of the epoch. A training that saves nothing (`can_save`) ends at once, as processes
-    do.
+    waits, the last regular checkpoint remains. Near the limit of its job the training requeues the
+    job: after the last epoch that surely fits, or, if even that takes too long, in the middle of
+    the epoch. A training that saves nothing (`can_save`) ends at once, as processes do.
     """
 
     def __init__(self, can_save: bool):
@@ -50,14 +49,14 @@ class Stop:
         self.handlers.close()
         if kind is TimeUp:
             self._refuse_endless()
-            requeue(self.limit, "An epoch was cut off, and the last checkpoint stands")
+            requeue(self.limit, "An epoch was cut off; the last checkpoint remains")
 
     def _terminate(self) -> None:
         self.terminated = True
 
     @property
     def asked(self) -> bool:
-        """To be looked at once after every epoch: whether the training has to be saved now."""
+        """Whether the training must be saved now; to be read once after every epoch."""
         now = time.time()
         self.longest_s, self.looked = max(self.longest_s, now - self.looked), now
         self.epochs += 1
