@@ -1,6 +1,7 @@
-"""IUNetClassifier beside the classifiers that people use otherwise, all with their defaults.
+"""IUNetClassifier against other classifiers, all with their defaults.
 
 python benchmarks/estimator.py MIRROR [--datasets vehicle credit-g anneal] [--seeds 0 1 2]
+    [--models IUNetClassifier XGBoost]
 
 MIRROR is a folder of data as docs/data.md describes it. For each seed, a stratified fifth of the
 rows is for testing; the seed is the models', too. Everything runs on one thread and is timed in CPU
@@ -55,6 +56,7 @@ def scaled_mlp(seed: int) -> Any:
 
 MODELS: dict[str, Callable[[int], Any]] = {
     "IUNetClassifier": lambda seed: IUNetClassifier(random_state=seed),
+    "… effort=quick": lambda seed: IUNetClassifier(random_state=seed, effort="quick"),
     "… structure=unit": lambda seed: IUNetClassifier(random_state=seed, structure="unit"),
     "MLPClassifier": scaled_mlp,
     "HistGradientBoosting": lambda seed: HistGradientBoostingClassifier(random_state=seed),
@@ -76,11 +78,11 @@ def cpu_seconds(call: Callable[..., Any], *arguments: Any) -> float:
     return time.process_time() - began
 
 
-def measure(X: pd.DataFrame, y: pd.Series, seed: int) -> dict[str, list[float]]:
-    """Of every model the values of `COLUMNS`."""
+def measure(X: pd.DataFrame, y: pd.Series, seed: int, names: list[str]) -> dict[str, list[float]]:
+    """The values of `COLUMNS` for every model."""
     split = train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
     X_train, X_test, y_train, y_test = split
-    models = {name: make(seed) for name, make in MODELS.items()}
+    models = {name: MODELS[name](seed) for name in names}
     found = {}
     for name, model in models.items():
         fit_s = cpu_seconds(model.fit, X_train, y_train)
@@ -105,6 +107,7 @@ def main() -> None:
     parser.add_argument("mirror", type=Path)
     parser.add_argument("--datasets", nargs="+", default=["vehicle", "credit-g", "anneal"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=MODELS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # of MLPClassifier with its defaults
     results: dict[tuple[str, str], list[list[float]]] = {}
@@ -112,7 +115,7 @@ def main() -> None:
         for dataset in arguments.datasets:
             frame = pd.read_parquet(arguments.mirror / "tabular" / f"{dataset}.parquet")
             y = pd.Series(LabelEncoder().fit_transform(frame.pop("target")))
-            for model, values in measure(frame, y, seed).items():
+            for model, values in measure(frame, y, seed, arguments.models).items():
                 results.setdefault((dataset, model), []).append(values)
                 shown = "  ".join(f"{c} {v:.2f}" for c, v in zip(COLUMNS, values, strict=True))
                 print(f"{dataset}, seed {seed}: {model}: {shown}", flush=True)
