@@ -116,7 +116,7 @@ def refuse_unusable(folder: Path) -> None:
     for place in (folder, *(folder / name for name in FOLDERS)):
         if os.path.lexists(place) and not place.is_dir():
             raise UserError(
-                f"{place} is no folder, but Snakemake keeps its records there. Remove it."
+                f"{place} is not a folder, but Snakemake keeps its records there. Remove it."
             )
         if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
             raise UserError(
@@ -126,7 +126,7 @@ def refuse_unusable(folder: Path) -> None:
 
 
 def damaged_records(folder: Path) -> Iterator[str]:
-    """The records of Snakemake that are no text; its own error does not name them."""
+    """The records of Snakemake that are not text; its own error does not name them."""
     for path in sorted(path for name in FOLDERS[:3] for path in (folder / name).rglob("*")):
         try:
             path.is_file() and path.read_text(encoding="utf-8")

@@ -321,7 +321,7 @@ def lossless_webp(png: str | Path) -> tuple[bytes, tuple[int, int]]:
             return stream.getvalue(), image.size
     except (OSError, SyntaxError) as error:
         raise UserError(
-            f"{png} is no PNG image. Delete it and run the same command again."
+            f"{png} is not a PNG image. Delete it and run the same command again."
         ) from error
 
 

@@ -78,7 +78,7 @@ SNAKEMAKES = {
 def test_snakemakes_own_folder_is_named(tmp_path, monkeypatch, case):
     monkeypatch.chdir(tmp_path)
     SNAKEMAKES[case](tmp_path / ".snakemake")
-    with pytest.raises(UserError, match=r"\.snakemake(/locks)? is no folder, .* Remove it"):
+    with pytest.raises(UserError, match=r"\.snakemake(/locks)? is not a folder, .* Remove it"):
         prepared(["-n"])
 
 

@@ -199,7 +199,7 @@ def test_a_damaged_picture_is_refused_by_name(tmp_path):
     path = tmp_path / "cut.png"
     Image.new("RGB", (300, 200), "white").save(path)
     path.write_bytes(path.read_bytes()[:-80])
-    with pytest.raises(UserError, match=r"cut\.png is no PNG"):
+    with pytest.raises(UserError, match=r"cut\.png is not a PNG"):
         lossless_webp(path)
 
 
