@@ -11,7 +11,7 @@ from toy_run import StageProcess, Toy, result
 
 from iunet.artifacts import remove_leftovers
 
-KILLS = 12  # per stage
+KILLS = 6  # per stage
 
 
 def delete_outputs(folder) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from scipy.stats import chi2_contingency, chisquare, ks_2samp, kstest
+from scipy.stats import chi2_contingency, chisquare, ks_2samp
 
 from iunet.data.load import Part, TabularInputs, VisionInputs
 from iunet.data.preprocess import Categorical, Numeric, Preprocessing
@@ -158,15 +158,10 @@ def test_composition_is_one_after_the_other():
     expected = pictures()
     for name in ("resize", "horiz", "color", "graysc"):
         expected = transforms[name](expected, draws)
-    assert torch.equal(compose(transforms)(pictures(), generator(3)), expected)
-
-
-def test_composition_stays_in_range_and_repeats():
-    composed = compose(vision_transforms(SETTINGS))
-    once, again = (composed(pictures(), generator(3)) for _ in range(2))
-    assert torch.equal(once, again)
-    assert once.min() >= 0 and once.max() <= 1
-    assert not torch.equal(once, composed(pictures(), generator(4)))
+    composed = compose(transforms)
+    assert torch.equal(composed(pictures(), generator(3)), expected)
+    assert expected.min() >= 0 and expected.max() <= 1
+    assert not torch.equal(composed(pictures(), generator(4)), expected)
 
 
 def test_vision_inputs_are_normalised():
@@ -183,7 +178,7 @@ def test_vision_inputs_are_normalised():
 
 def test_scarf_row_by_row():
     """Exactly ⌊0.6·m⌋ features, each from the same column of some training row."""
-    train = torch.randn(50, 7, generator=generator(1))
+    train = torch.randn(7, 50, generator=generator(1)).t()  # a view
     rows = torch.full((200, 7), 99.0)
     corrupted = scarf(rows, train, 0.6, generator())
     for row in corrupted:
@@ -191,18 +186,10 @@ def test_scarf_row_by_row():
         assert len(changed) == 4
         for column in changed:
             assert row[column] in train[:, column]
+    assert (rows == 99).all()  # they themselves stay
     counts = (corrupted != 99).sum(dim=0)
     expected = 200 * 4 / 7
     assert ((counts - expected).abs() < 5 * np.sqrt(expected)).all()
-
-
-def test_scarf_donors_are_independent_and_uniform():
-    train = torch.arange(1000.0)[:, None].expand(1000, 10)
-    corrupted = scarf(torch.full((DRAWS, 10), -1.0), train, 0.6, generator())
-    donors = corrupted[corrupted >= 0]
-    assert kstest(donors.numpy() / 1000, "uniform").pvalue > 1e-3
-    per_row = [len(row[row >= 0].unique()) for row in corrupted[:100]]
-    assert np.mean(per_row) > 5.9  # six features, hardly ever from one donor
 
 
 def test_scarf_chooses_every_set_of_features_equally_often():
@@ -230,18 +217,6 @@ def test_scarf_donors_do_not_depend_on_the_feature():
     table = torch.zeros(4, 4).index_put_((both[:, 1], both[:, 3]), torch.tensor(1.0), True)
     assert chi2_contingency(table.numpy()).pvalue > 1e-3
     assert chisquare(table.numpy().ravel()).pvalue > 1e-3
-
-
-def test_scarf_takes_values_of_the_same_column():
-    """A table whose every value names its row and column; also one that is a view."""
-    train = torch.arange(1000.0).view(10, 100).t()  # column c holds 100·c … 100·c + 99
-    corrupted = scarf(torch.full((500, 10), -1.0), train, 0.6, generator(8))
-    rows, columns = (corrupted >= 0).nonzero(as_tuple=True)
-    assert torch.equal(corrupted[rows, columns].long() // 100, columns)
-    assert len(corrupted.unique()) > 900
-    untouched = torch.full((500, 10), -1.0)
-    scarf(untouched, train, 0.6, generator(8))
-    assert (untouched == -1).all()  # the rows themselves stay
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 0), (5, 3), (10, 6), (15, 9), (216, 129)])

@@ -13,7 +13,6 @@ from snakemake.iocontainers import OutputFiles, Wildcards
 
 from iunet.errors import UserError
 from iunet.machine import device
-from iunet.machine.device import check_threads
 from iunet.machine.time_limit import SENT
 from iunet.training import supernet
 from iunet.training.support.checkpoint import Checkpoint, optimiser_tensors, restore_optimiser
@@ -165,12 +164,6 @@ def test_xgboost_without_a_gpu_is_refused_instead_of_running_on_the_cpu():
 # ---- threads
 
 
-def test_fewer_threads_than_asked_for_are_refused():
-    check_threads("tuning.xgb.threads", 8, 8)
-    with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 1"):
-        check_threads("tuning.xgb.threads", 8, 1)
-
-
 def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
     """Fewer cores than a training's threads, and no GPU, as a job finds them."""
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # _job has its own
@@ -178,17 +171,19 @@ def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
     monkeypatch.setenv("IUNET_GPU_LIST", str(tmp_path))
     from _job import Job
 
-    def job(**changes) -> Job:
+    def job(name: str, **changes) -> Job:
         files = OutputFiles(fromdict={"weights": "weights.safetensors"})
-        network = Wildcards(fromdict={"network": "mlp_tab-depth3"})
+        point = Wildcards(fromdict={"learner" if name == "xgb" else "network": name})
         config = merged("test", **changes)
-        return Job(SimpleNamespace(input=files, output=files, params={}, wildcards=network,
+        return Job(SimpleNamespace(input=files, output=files, params={}, wildcards=point,
                                    config=config, threads=2))  # fmt: skip
 
     with pytest.raises(UserError, match=r"'train\.threads' is 3, but this job was given 2"):
-        job(train={"threads": 3}).torch_device()
+        job("mlp_tab-depth3", train={"threads": 3}).torch_device()
+    with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 2"):
+        job("xgb", tuning={"xgb": {"threads": 8}}).machine()
     with pytest.raises(UserError, match=r"'devices\.mlp_tab' is 'cuda', but this job sees no"):
-        job(devices={"mlp_tab": "cuda"}).torch_device()
+        job("mlp_tab-depth3", devices={"mlp_tab": "cuda"}).torch_device()
 
 
 # ---- TF32, Adam's steps, histograms

@@ -50,19 +50,12 @@ def test_a_second_process_is_refused_by_name(output, holder):
         assert part in str(refused.value)
 
 
-def test_a_second_process_waits_for_the_first(output, holder, monkeypatch):
+def test_a_second_process_waits_for_the_first_which_is_killed(output, holder, monkeypatch):
     monkeypatch.setattr(run_lock, "PAUSE_S", 0.01)
     threading.Timer(0.2, holder.kill).start()
     release = lock_run(output, wait_s=600)
     assert lock_path(output).read_text().startswith(f"process {os.getpid()} on ")
     release()
-
-
-def test_the_lock_of_a_killed_process_is_none(output, holder):
-    holder.kill()
-    holder.wait()
-    assert lock_path(output).exists()
-    lock_run(output, wait_s=0)()
     assert list(output.parent.iterdir()) == []
 
 

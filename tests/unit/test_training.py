@@ -23,7 +23,6 @@ from iunet.training.loop import batches, n_batches, stream
 from iunet.training.members import read_members, split_members
 from iunet.training.schedule import schedule_of
 from iunet.training.support.checkpoint import Checkpoint
-from iunet.training.support.environment import set_up_torch
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 
@@ -303,11 +302,6 @@ def test_a_bad_checkpoint_is_refused_by_name(toy, caplog):
 
 
 # ---- the machine
-
-
-def test_too_few_cores_are_an_error():
-    with pytest.raises(UserError, match=r"'train.threads' is 4, but this job was given 2"):
-        set_up_torch("cpu", 4, 2)
 
 
 def test_leaving_out_the_compiler_changes_no_bit(tmp_path):
