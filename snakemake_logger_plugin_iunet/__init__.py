@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -50,6 +51,11 @@ EXIT_1 = "returned non-zero exit status 1."
 Planned = list[tuple[str, dict[str, Any]]]  # rules and wildcards of jobs
 # What planned jobs take, in words. workflow/rules/machine.smk sets it.
 hours_in_words: Callable[[Planned], str] | None = None
+USER_ERRORS = "in user_errors"  # of workflow/rules/common.smk: their message says all
+AROUND = re.compile(  # what Snakemake adds to a message: where it was raised
+    r'^(\w+ in (rule|file) .*:|Error:|  WorkflowError:|Wildcards:|  \w+=.*|Traceback:|  File ".*)$',
+    re.MULTILINE,
+)
 RED, RESET, ERASE = "\033[31m", "\033[0m", "\r\033[K"
 
 
@@ -124,13 +130,15 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.GROUP_ERROR:
             self._show_failures(record.job_error_info, record.msg)
         elif not self._is_chatter(record, event):
+            if event == LogEvent.ERROR and USER_ERRORS in record.getMessage():
+                record.msg, record.args = AROUND.sub("", record.getMessage()).strip(), ()
             self.snakemakes_own.handle(record)
 
     def _plan(self) -> str:
         """What a dry run says."""
-        hours = f"{hours_in_words(self.planned)} " if hours_in_words and self.planned else ""
+        hours = hours_in_words(self.planned) if hours_in_words and self.planned else ""
         why = "Add --verbose to list every job with the reason why it would run."
-        return f"{self.status.counts('jobs would run')}\n{hours}{why}"
+        return f"{self.status.counts('jobs would run')}\n{hours} {why}".replace("\n ", "\n")
 
     def _is_chatter(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         if event == LogEvent.ERROR and str(record.msg).endswith(EXIT_1):

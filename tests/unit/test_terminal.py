@@ -208,6 +208,21 @@ def test_nothing_else_is_lost(say, level, text):
     assert text in tell(event, text, level, exception="RuleException")
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        'WorkflowError in file "/a/common.smk", line 28:\n{}\n  File "/a/b.smk", line 3, in user_errors',
+        'InputFunctionException in rule table in file "/a/b.smk", line 4:\nError:\n  WorkflowError:\n'
+        '    {}\nWildcards:\n  table=table9\nTraceback:\n  File "/a.smk", line 8, in user_errors',
+    ],
+)
+def test_an_error_of_the_users_is_its_message_alone(say, around):
+    message = "The config key 'seeds' is []: name one."
+    event = LogEvent.ERROR
+    text = say(tty=False)(event, around.format(message), logging.ERROR, exception="WorkflowError")
+    assert text == f"{message}\n"
+
+
 def test_a_record_that_cannot_be_read_is_shown_as_snakemake_shows_it(say, monkeypatch):
     monkeypatch.setattr(logging, "raiseExceptions", False)
     assert "42 steps" in say(tty=False)(LogEvent.RUN_INFO, "42 steps")  # without its numbers
