@@ -6,11 +6,15 @@ Plain text, no markup, and only the standard library: imported wherever somethin
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.method.catalog import OBJECTIVES
 from iunet.networks.catalog import NETWORKS
 from iunet.runs.names import base_network, network_variant
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The one order in which methods are shown, everywhere.
 METHOD_LABELS = {
@@ -107,6 +111,21 @@ def network_label(network: str) -> str:
     name, variant = base_network(network), network_variant(network)
     text = NETWORKS[name].label if name in NETWORKS else name
     return f"{text} ({', '.join(variant[1:].split('-'))})" if variant else text
+
+
+def run_names(runs: pd.DataFrame) -> list[str]:
+    """The method of each run; its network is named where a method has several."""
+    several = runs.groupby("method")["network"].nunique().gt(1)
+    names = []
+    for method, network in zip(runs["method"], runs["network"], strict=True):
+        known = network if isinstance(network, str) else None
+        named = several[method] and method != "dense"
+        names.append(
+            f"{method_label(method)} on {network_label(network)}"
+            if named
+            else method_label(method, known)
+        )
+    return names
 
 
 def dataset_label(dataset: str) -> str:

@@ -31,6 +31,10 @@ def _runs(bench: Benchmark, name: str) -> Request:
     return request_of(bench, figure_entry(bench, name).key)
 
 
+def _every_method(bench: Benchmark, name: str) -> Request:
+    return Request(bench.cells)
+
+
 def _arrays(bench: Benchmark, name: str) -> Request:
     paths_of = (path for s in trained_supernets(bench, name) for path in s["files"].values())
     return Request(artifacts=list(dict.fromkeys(paths_of)))
@@ -52,6 +56,9 @@ def _trials(bench: Benchmark, name: str) -> Request:
 
 
 FIGURES = {
+    "overview": FigureEntry(
+        "IUNET against every other method", "iunet.figures.overview", _every_method
+    ),
     "figure2": FigureEntry(
         "Figure 2: validation accuracy against compression",
         "iunet.figures.figure2",

@@ -25,12 +25,11 @@ from iunet.figures.parts import (
     missing_note,
     panel_grid,
     panels_of,
-    run_names,
     say_why_empty,
     seeds_note,
 )
 from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, look, new_figure
-from iunet.labels import dataset_label, method_label, method_order, network_label
+from iunet.labels import dataset_label, method_label, method_order, network_label, run_names
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
 from iunet.results.selection import of_results, with_reason

@@ -32,7 +32,10 @@ def make_figure(name: str, bench: Benchmark, output: dict[str, str]) -> None:
         figure = module.draw(rows)
     write_figure(figure, rows, output)
     files = [output[form] for form in ("png", "pdf", "csv")]
-    write_json(output["json"], {"figure": name}, files=files)
+    missing = None
+    if all(row["missing"] for row in rows):
+        missing = "; ".join(dict.fromkeys(row["missing"] for row in rows))
+    write_json(output["json"], {"figure": name, "missing": missing}, files=files)
 
 
 @house_style

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from iunet.artifacts import read_json
 from iunet.errors import UserError
 from iunet.figures.style import FAINT, PAGE_WIDTH, SMALL, house_style, look, new_figure
-from iunet.labels import dataset_label, method_label, method_order, network_label
+from iunet.labels import dataset_label, method_order
 
 Rows = list[dict[str, Any]]
 MOST_COLUMNS = 3  # of panels, as wide as a page
@@ -103,18 +103,6 @@ def key_line(method: str, label: str, rows: pd.Series, **line: Any) -> Line2D:
 
 
 # ---- names and notes
-
-
-def run_names(frame: pd.DataFrame) -> list[str]:
-    """The method of each row; its network is named where a method has several."""
-    several = frame.groupby("method")["network"].nunique().gt(1)
-    names = []
-    for method, network in zip(frame["method"], frame["network"], strict=True):
-        if method == "dense" or not several[method]:
-            names.append(method_label(method, network if isinstance(network, str) else None))
-        else:
-            names.append(f"{method_label(method)} on {network_label(network)}")
-    return names
 
 
 def runs_note(title: str, frame: pd.DataFrame, reason: str, names: Iterable[str]) -> str:

@@ -17,12 +17,11 @@ from iunet.figures.parts import (
     missing_note,
     panel_grid,
     panels_of,
-    run_names,
     runs_note,
     say_why_empty,
 )
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
-from iunet.labels import METRIC_LABELS, dataset_label, method_order
+from iunet.labels import METRIC_LABELS, dataset_label, method_order, run_names
 from iunet.results.collect import collect, is_tabular
 from iunet.results.selection import of_results
 from iunet.runs.entries import Benchmark

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import shlex
 import zlib
 from collections import Counter
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     catalog.BEYOND: ("Beyond the paper", "beyond"),
     catalog.OWN: ("Experiments of this config", "experiments"),
 }
+OVERVIEW = "overview"  # the figure at the top of the page
 AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and its mark
     view.YES: ("yes", "✓"),
     view.OFF_BY_ONE: ("near", "±1"),
@@ -57,6 +59,7 @@ class Figure:
     caption: str
     png: str  # a path; the image is embedded
     pdf: str  # a path; embedded as a download
+    missing: str | None = None  # why it shows nothing
 
 
 @dataclass
@@ -66,17 +69,15 @@ class Page:
     facts: Facts
     title: str = "IUNET, regenerated"
     lead: str = ""
-    notice: str | None = None  # on top: what of the run is not the paper's
-    tables: list[Document] = field(default_factory=list)  # in the order of the page
-    claims: Document | None = None
-    evidence: Document | None = None
+    notice: list[str] = field(default_factory=list)  # on top: how the run is not the paper's
+    documents: list[Document] = field(default_factory=list)  # the tables, in the order of the page
     figures: list[Figure] = field(default_factory=list)
     decisions: list[dict[str, Any]] = field(default_factory=list)
     unavailable: dict[str, str] = field(default_factory=dict)  # data set → reason
 
-    def documents(self) -> list[Document]:
-        """Every table document of the page."""
-        return [*filter(None, [self.claims]), *self.tables, *filter(None, [self.evidence])]
+    def tables(self, group: str) -> list[Document]:
+        """The tables of a group that have something to show."""
+        return [d for d in self.documents if catalog.table_group(d["id"]) == group and has_run(d)]
 
 
 def make_page(
@@ -93,20 +94,15 @@ def make_page(
     Snakemake's benchmarks.
     """
     config, reports = run["config"], project / "reports"
-    documents: dict[str, list[Document]] = {}
-    for document in map(read_json, tables):
-        documents.setdefault(catalog.table_group(document["id"]), []).append(document)
     title, lead = heading(config)
     page = Page(
         title=title,
         lead=lead,
         facts=collect_facts(run, project, [*tables, *evaluations], map(read_json, evaluations)),
         notice=notice(config),
-        tables=[document for group in GROUPS for document in documents.get(group, [])],
-        claims=next(iter(documents.get(catalog.CLAIMS, [])), None),
-        evidence=next(iter(documents.get(catalog.EVIDENCE, [])), None),
+        documents=list(map(read_json, tables)),
         figures=[captioned(figure, reports, config["experiments"]) for figure in figures],
-        decisions=read_decisions(reports / "decisions.yaml"),
+        decisions=[] if config["own"] else read_decisions(reports / "decisions.yaml"),
         unavailable=run["unavailable"],
     )
     write_text(output, render_page(page, reports / "page"))
@@ -120,7 +116,9 @@ def captioned(figure: dict[str, Any], reports: Path, experiments: dict[str, Any]
     elif name in experiments:
         kind, name = "scores", f"{name}-scores"  # its table has the experiment's own name
     text = (reports / "captions" / f"{kind}.txt").read_text(encoding="utf-8")
-    return Figure(**(figure | {"id": name, "caption": text.strip()}))
+    paths = {kind: figure[kind] for kind in ("png", "pdf")}
+    missing = read_json(figure["report"])["missing"]
+    return Figure(name, figure["title"], text.strip(), **paths, missing=missing)
 
 
 def render_page(page: Page, template_dir: Path) -> str:
@@ -145,32 +143,56 @@ def render_page(page: Page, template_dir: Path) -> str:
         Markup((template_dir / name).read_text(encoding="utf-8"))
         for name in ("style.css", "script.js")
     )
-    documents = page.documents()
-    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in page.figures) <= PDF_BYTES
     config = page.facts["config"]
-    return environment.get_template("template.html").render(
-        page=page,
-        facts=page.facts,
-        style=style,
-        script=script,
-        data=packed({document["id"]: lean(document) for document in documents}),
-        anchors={document["id"]: table_anchor(document["id"]) for document in documents}
-        | {figure.id: figure.id for figure in page.figures},
-        claims=claims_view(page.claims) if page.claims else None,
-        agreement=agreement_groups(page.tables),
-        groups=grouped(page.tables),
-        figures=[figure_view(figure, with_pdfs) for figure in page.figures],
-        decisions=beside_config(page.decisions, config),
-        missing=missing_rows(page),
-        config_text=yaml.safe_dump(
+    groups = GROUPS | ({catalog.BEYOND: ("Details", "details")} if config["own"] else {})
+    content = {
+        "page": page,
+        "facts": page.facts,
+        "style": style,
+        "script": script,
+        "data": packed({document["id"]: lean(document) for document in page.documents}),
+        "answer": next(iter(page.tables(catalog.ANSWER)), None),
+        "commands": own_commands(config),
+        "anchors": {d["id"]: table_anchor(d["id"]) for d in page.documents if has_run(d)}
+        | {figure.id: figure.id for figure in page.figures if not figure.missing},
+        "claims": next(iter(map(claims_view, page.tables(catalog.CLAIMS))), None),
+        "evidence": next(iter(page.tables(catalog.EVIDENCE)), None),
+        "agreement": agreement_groups(page.documents),
+        "groups": [
+            {"title": title, "anchor": anchor, "tables": page.tables(group)}
+            for group, (title, anchor) in groups.items()
+            if page.tables(group)
+        ],
+        "decisions": beside_config(page.decisions, config),
+        "missing": missing_rows(page),
+        "config_text": yaml.safe_dump(
             config,
             sort_keys=False,
             allow_unicode=True,
             default_flow_style=None,  # short lists and mappings on one line
             width=100,
         ),
-        switch=metric_choices(documents),
-    )
+        "switch": metric_choices(page.documents),
+    }
+    drawn = [figure for figure in page.figures if not figure.missing]
+    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in drawn) <= PDF_BYTES
+    figures = [figure_view(figure, with_pdfs) for figure in drawn]
+    content["overview"] = next((f for f in figures if f["id"] == OVERVIEW), None)
+    content["figures"] = [figure for figure in figures if figure["id"] != OVERVIEW]
+    return environment.get_template("template.html").render(**content)
+
+
+def own_commands(config: dict[str, Any]) -> list[str]:
+    """The commands that train IUNET on all rows of the user's own table, and use it."""
+    if not config.get("target"):
+        return []
+    options = ["--target", config["target"]]
+    if config["categorical"]:
+        options += ["--categorical", *config["categorical"]]
+    return [
+        shlex.join(["iunet", "fit", config["own"], *options, "--out", "model"]),
+        "iunet predict model new.csv --out predictions.csv",
+    ]
 
 
 # ---- tables
@@ -206,16 +228,12 @@ def claims_view(document: Document) -> dict[str, Any]:
 
 def table_anchor(table: str) -> str:
     """The id of a table's element: an experiment may have the name of a part of the page."""
-    return table if table in catalog.TABLES else f"experiment-{table}"
+    return f"experiment-{table}" if catalog.table_group(table) == catalog.OWN else table
 
 
-def grouped(tables: list[Document]) -> list[dict[str, Any]]:
-    """The tables under their headings; groups without a table are left out."""
-    found = []
-    for group, (title, anchor) in GROUPS.items():
-        documents = [d for d in tables if catalog.table_group(d["id"]) == group]
-        found += [{"title": title, "anchor": anchor, "tables": documents}] * bool(documents)
-    return found
+def has_run(document: Document) -> bool:
+    """Whether any cell of a table has something to show."""
+    return any(not view.missing_reason(cell) for _, _, cell in view.cells(document))
 
 
 def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
@@ -225,13 +243,10 @@ def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
 
 
 def agreement_groups(tables: list[Document]) -> list[dict[str, Any]]:
-    """The tables of which the paper has a value: scores, and statistics of data sets apart.
-
-    Only tables 1 to 9: others repeat the paper's values, which must not count twice.
-    """
-    numbered = (d for d in tables if d["id"].removeprefix("table").isdigit())
+    """The paper's own tables beside ours: scores, and statistics of data sets apart."""
     groups: dict[str, list[Document]] = {}
-    for document in filter(view.agreement, numbered):
+    papers = [d for d in tables if catalog.table_group(d["id"]) == catalog.PAPER]
+    for document in filter(view.agreement, papers):
         groups.setdefault(STATISTICS.get(document["id"], "Scores"), []).append(document)
     return [_agreement_group(title, documents) for title, documents in groups.items()]
 
@@ -241,7 +256,7 @@ def _agreement_group(title: str, documents: list[Document]) -> dict[str, Any]:
     lines = [
         {
             "title": document["title"].split(":")[0],
-            "anchor": table_anchor(document["id"]),
+            "id": document["id"],
             "counts": view.agreement(document),
             "expected": view.expected_agreement(document),
         }
@@ -257,11 +272,15 @@ def _agreement_group(title: str, documents: list[Document]) -> dict[str, Any]:
 
 
 def missing_rows(page: Page) -> list[dict[str, Any]]:
-    """What is missing anywhere: reason, where, and how many cells."""
-    found = []
-    for document in page.documents():
+    """What is missing: the reason, the table or figure, and how many cells of a table that ran."""
+    gone = [figure for figure in page.figures if figure.missing]
+    found = [{"reason": f.missing, "place": f.title, "anchor": None} for f in gone]
+    for document in page.documents:
         counts = Counter(view.missing_reason(cell) for _, _, cell in view.cells(document))
-        place = {"anchor": table_anchor(document["id"]), "place": document["title"]}
+        if not document["rows"]:  # of no data set; its caption says why
+            counts[document["caption"]] = 0
+        anchor = table_anchor(document["id"]) if has_run(document) else None
+        place = {"place": document["title"], "anchor": anchor}
         found += [{"reason": r, "count": n} | place for r, n in counts.items() if r]
     return sorted(found, key=lambda row: row["reason"])
 

@@ -108,8 +108,8 @@ def heading(config: Config) -> tuple[str, str]:
     return "IUNET, regenerated", lead
 
 
-def notice(config: Config) -> str | None:
-    """What a page says on top if its run is not the paper's: what stands in, what is smaller."""
+def notice(config: Config) -> list[str]:
+    """How a run differs from the paper's: first the fact, then what stands in, what is smaller."""
     pairs = [f"{ours} for {dataset_label(name)}" for name, ours in config["stand_ins"].items()]
     small = dict.fromkeys(text for texts in scaled_down(config).values() for text in texts)
     key, papers = LEARNING_RATE
@@ -118,4 +118,4 @@ def notice(config: Config) -> str | None:
     texts = [f"Data sets that stand in for the paper's: {', '.join(pairs)}."] * bool(pairs)
     if small:
         texts.append(f"Different from the paper (its value in brackets): {'; '.join(small)}.")
-    return " ".join(["This run is not at the paper's scale.", *texts]) if texts else None
+    return ["This run is not at the paper's scale.", *texts] if texts else []

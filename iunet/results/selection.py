@@ -9,7 +9,7 @@ from iunet.errors import UserError
 from iunet.results.collect import frame_of, runs_frame
 from iunet.results.reports import MEASURED, REDO, TRANSFORMS
 from iunet.runs.entries import NOT_FINISHED
-from iunet.runs.names import CutName
+from iunet.runs.names import CutName, base_network
 from iunet.runs.settings import trains_decoder
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 METHOD = ["dataset", "network", "method"]
 RUN = [*METHOD, "seed"]
+MAIN_NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # by kind of data
+CHOOSE = ("omp", "beta_lasso", "iunet")  # methods with their own ratio on images
 # How the `method` of a row ends, by what of a network was measured: as it was drawn, trained, or
 # with the weights of other draws.
 ENDINGS = {"consistency": "", "trained_consistency": "_trained", "fresh_consistency": "_redrawn"}
@@ -102,6 +104,27 @@ def _failure(candidates: pd.DataFrame) -> str:
         if len(reasons)
         else "nothing to choose from"
     )
+
+
+def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The runs on the main network of a kind of data: one for each method, data set and seed.
+
+    On images the ratio is a method's own choice on validation in the paper's table of pruning
+    methods, and IUNET's for its ablations and controls. Failed runs are kept: their seeds are
+    finished. The only supernets are those of IUNET without pruning.
+    """
+    network = runs["network"].map(base_network) == MAIN_NETWORKS[kind]
+    whole = (runs["stage"] == "dense") | (runs["method"] == "iunet_no_prune")
+    if kind == "tabular":
+        network |= runs["stage"] == "tuned"
+        whole |= runs["stage"] == "tuned"
+    chosen = runs["chosen"].fillna(False)
+    if kind == "vision":
+        iunets = runs[chosen & (runs["method"] == "iunet") & network]
+        ratio = runs["dataset"].map(iunets.drop_duplicates("dataset").set_index("dataset")["ratio"])
+        chosen = chosen.where(runs["method"].isin(CHOOSE), runs["ratio"] == ratio)
+    counts = chosen | runs["failed"].notna()
+    return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
 
 
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:

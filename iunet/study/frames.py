@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from iunet.runs.names import base_network
+from iunet.results.selection import MAIN_NETWORKS, main_runs
 from iunet.tables.differences import Compared, compared, finding
 from iunet.tables.verdicts import POINT
 
 NAMES = {"tabular": "tables", "vision": "images"}
-NETWORKS = {"tabular": "mlp_tab", "vision": "mlp_vis"}  # the main ones
-CHOOSE = ("omp", "beta_lasso", "iunet")  # methods that stand at their own ratio on images
 
 # `ours` is better than `theirs`, on the main network of each kind of data; some on the front page.
 COMPARISONS = pd.read_csv(
@@ -21,29 +19,6 @@ COMPARISONS = pd.read_csv(
 # IUNET with one setting changed: its value by method. Three of them are methods of their own.
 SWEEPS = pd.read_csv(Path(__file__).with_name("sweeps.csv"), dtype=str)
 SWEPT = {*SWEEPS["method"]} - {"iunet", "iunet_no_pis", "iunet_no_ilo"}
-
-
-def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The runs on the main network of a kind of data: whole, or at one ratio for each method.
-
-    The ratio is a method's own choice on validation in the paper's table of pruning methods, and
-    IUNET's for its ablations and controls. Failed runs stay: their seeds are finished. Other
-    supernets than that of IUNET without pruning stand in runs.csv beside what is cut from them, and
-    are left out.
-    """
-    network = runs["network"].map(base_network) == NETWORKS[kind]
-    whole = (runs["stage"] == "dense") | (runs["method"] == "iunet_no_prune")
-    if kind == "tabular":
-        network |= runs["stage"] == "tuned"
-        whole |= runs["stage"] == "tuned"
-    chosen = runs["chosen"].fillna(False)
-    if kind == "vision":
-        iunets = runs[chosen & (runs["method"] == "iunet") & network]
-        ratio = runs["dataset"].map(iunets.drop_duplicates("dataset").set_index("dataset")["ratio"])
-        own = runs["method"].isin(CHOOSE)
-        chosen = chosen.where(own, runs["ratio"] == ratio)
-    counts = chosen | runs["failed"].notna()
-    return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
 
 
 def scores(runs: pd.DataFrame, kind: str, column: str = "test_primary") -> pd.DataFrame:
@@ -71,7 +46,7 @@ def comparisons(runs: pd.DataFrame) -> pd.DataFrame:
     weight, `other_processors` those on which the sides of a seed ran on different processors (the
     oldest reports do not name theirs).
     """
-    mains = {kind: main_runs(runs, kind) for kind in NETWORKS}
+    mains = {kind: main_runs(runs, kind) for kind in MAIN_NETWORKS}
     found = []
     for row in COMPARISONS.to_dict("records"):
         for kind in row["kinds"].split():

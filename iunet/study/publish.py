@@ -17,7 +17,6 @@ from iunet.page.build import lossless_webp
 from iunet.page.facts import environments
 from iunet.results.collect import read_runs_csv
 from iunet.study.archive import pack
-from iunet.study.picture import draw
 from iunet.study.tables import filled_tables
 
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)
@@ -39,7 +38,7 @@ def publish(results: Path, commit: str | None, folder: Path) -> None:
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
-    draw(read_runs_csv(folder / "runs.csv"), folder / "picture.png")
+    shutil.copyfile(results / "figures" / "overview.png", folder / "picture.png")
     write_text(folder / "facts.md", facts_text(results, commit, folder / "runs.csv"))
     refresh(folder)
 

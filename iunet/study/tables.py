@@ -12,10 +12,10 @@ import pandas as pd
 from iunet.artifacts import read_json
 from iunet.labels import dataset_label, method_label
 from iunet.results.collect import read_runs_csv
+from iunet.results.selection import MAIN_NETWORKS
 from iunet.runs.names import base_network
 from iunet.study.frames import (
     NAMES,
-    NETWORKS,
     SWEEPS,
     SWEPT,
     by_dataset,
@@ -89,7 +89,7 @@ def progress_table(runs: pd.DataFrame) -> str:
     """Models, and methods with all their seeds; on tables a method counts when it has chosen."""
     n_seeds = runs["seed"].nunique()
     waits = (runs["stage"] == "subnetwork") & runs["chosen"].isna()
-    waits &= runs["network"].map(base_network) == NETWORKS["tabular"]
+    waits &= runs["network"].map(base_network) == MAIN_NETWORKS["tabular"]
     lines = []
     for dataset, here in runs.groupby("dataset", sort=False):
         asked = here.groupby(["network", "method"]).ngroups
@@ -182,7 +182,7 @@ def overlaps_table(runs: pd.DataFrame) -> str:
     Only runs that all shown methods have: a mean of others would not compare.
     """
     columns = {}
-    for kind in NETWORKS:
+    for kind in MAIN_NETWORKS:
         wide = scores(runs, kind, "overlap_with_initial_mask").reindex(columns=LAZY)
         both = wide.dropna(subset=["omp", "iunet"])
         means = by_dataset(both.dropna(axis=1))

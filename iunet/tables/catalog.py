@@ -23,8 +23,10 @@ from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import Config
 from iunet.tables.notes import stand_in_text, tuning_notes
 
-# The groups of the page: the ledger first, the paper's tables, appendix E.2, what goes beyond the
-# paper, the user's own experiments, and the evidence of what is wrong in the paper.
+# The groups of the page: first the ledger, or the answer for the user's own data; then the paper's
+# tables, appendix E.2, what goes beyond the paper, the user's own experiments, and the evidence of
+# what is wrong in the paper.
+ANSWER = "answer"
 CLAIMS, PAPER, SEARCHES, BEYOND = "claims", "paper", "searches", "beyond"
 OWN, EVIDENCE = "own", "evidence"
 TABLES = {
@@ -44,25 +46,28 @@ TABLES = {
     "metric_problem": EVIDENCE,
 }
 
+OF_OWN_DATA = {"best_method": ANSWER}  # only for a table or images of the user's own
+
 
 def table_module(name: str) -> Any:
-    """The module of a table; what is none of these is an experiment of the config."""
-    return importlib.import_module(f"iunet.tables.{name if name in TABLES else 'experiment'}")
+    """The module of a table; any other name is an experiment of the config."""
+    known = name in OF_OWN_DATA | TABLES
+    return importlib.import_module(f"iunet.tables.{name if known else 'experiment'}")
 
 
 def table_group(name: str) -> str:
-    """Where a table stands on the page."""
-    return TABLES.get(name, OWN)
+    """The group of a table on the page."""
+    return (OF_OWN_DATA | TABLES).get(name, OWN)
 
 
 def table_title(name: str) -> str:
     title = table_module(name).TITLE
-    return title if name in TABLES else f"{title} {name}"
+    return f"{title} {name}" if table_group(name) == OWN else title
 
 
 def table_names(config: Config) -> list[str]:
-    """Every table of a config, in the order of the page."""
-    return [*TABLES, *config["experiments"]]
+    """Every table of a config, in the order of the page; the first is for the user's own data."""
+    return [*(OF_OWN_DATA if config["own"] else ()), *TABLES, *config["experiments"]]
 
 
 def declared_tables() -> dict[str, Declared]:
@@ -79,7 +84,7 @@ def declared_tables() -> dict[str, Declared]:
 
 def entry_of(name: str) -> str:
     """The key in the config of the runs that a table shows."""
-    if name not in TABLES:
+    if table_group(name) == OWN:
         return f"experiments.{name}"
     return f"tables.{getattr(table_module(name), 'ENTRY', name)}"
 

@@ -10,6 +10,7 @@ from iunet.results.request import Request
 from iunet.results.selection import of_results
 from iunet.runs import paths
 from iunet.runs.entries import Benchmark
+from iunet.runs.entries import Cell as RunCell
 from iunet.tables.cells import cell, cell_of, grouped_table
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
 
@@ -55,12 +56,17 @@ NOT_MEASURED = "not measured"
 def request(bench: Benchmark) -> Request:
     """The latencies, too, of the methods that prune."""
     cells = bench.cells_of("tables.efficiency")
+    return Request(cells, artifacts=latency_files(bench, cells))
+
+
+def latency_files(bench: Benchmark, cells: list[RunCell]) -> list[str]:
+    """The measurements of the methods that prune."""
     measured = [c for c in cells if c.method.cuts and c.dataset not in bench.unavailable]
     files = [
         bench.path(paths.LATENCY, dataset=c.dataset, network=c.method.network, method=c.method.name)
         for c in measured
     ]
-    return Request(cells, artifacts=[path for path in files if bench.exists(path)])
+    return [path for path in files if bench.exists(path)]
 
 
 def build(results: Results) -> TableDocument:

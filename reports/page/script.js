@@ -26,10 +26,11 @@
       if (table.sorted) sort(table, table.sorted.key, table.sorted.direction);
       stick(table);
     }
-    document.querySelector(".hint").textContent = view === "compare"
+    const controls = document.querySelector(".controls");
+    if (!controls) return; // a page without a choice of metric or view
+    controls.querySelector(".hint").textContent = view === "compare"
       ? "Ours is in the metric of the paper's value." : "";
-    const bar = document.querySelector(".controls").offsetHeight;
-    root.style.setProperty("--bar-height", `${bar}px`);
+    root.style.setProperty("--bar-height", `${controls.offsetHeight}px`);
   }
 
   for (const input of all(".switch input")) {

@@ -313,7 +313,7 @@ def own_tables() -> list[dict[str, Any]]:
 
 def evidence() -> dict[str, Any]:
     return text_table(
-        "majority",
+        "metric_problem",
         "Cells of the paper's table 7 that equal the majority rate of the test split",
         "Dataset",
         ["Majority rate", "Rows", "Columns"],
@@ -387,7 +387,7 @@ def some_facts(**content: Any) -> dict[str, Any]:
     unknown = dict.fromkeys(("commit", "dirty", "newest_artifact"))
     return {
         "config_name": "config/test.yaml",
-        "config": {"seeds": [0]},
+        "config": {"seeds": [0], "own": None, "target": None},
         **empty,
         **unknown,
     } | content
@@ -397,7 +397,7 @@ def sample_page(folder: Path) -> Page:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     config["train"]["supernet"]["epochs"] = 5  # one decision changed
     return Page(
-        notice="A sample for tests: every number of ours is made up.",
+        notice=["A sample for tests: every number of ours is made up."],
         facts=some_facts(
             config_name="config/config.yaml",
             config=config,
@@ -412,8 +412,7 @@ def sample_page(folder: Path) -> Page:
                 "split": {"jobs": 43, "seconds": 9},
             },
         ),
-        tables=all_tables(),
-        evidence=evidence(),
+        documents=[*all_tables(), evidence()],
         figures=[
             Figure(
                 "figure2",

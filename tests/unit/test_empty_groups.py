@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sample_page import text_table
 
 from iunet.artifacts import write_json
 from iunet.data.registry import read_registry
@@ -87,15 +88,14 @@ def test_a_table_without_a_data_set_says_why_in_every_form(tmp_path, kinds, empt
 @pytest.mark.parametrize("name", ["mine", "searches", "data"])  # the last two: ids of the page
 def test_an_experiment_has_its_table_and_its_picture_on_the_page(tmp_path, name):
     """Both are called as it is, and a page has no two parts of one id."""
-    bench = bench_of(tmp_path, "tabular")
-    table = json.loads(make_tables(bench, tmp_path, ["table9"])["table9"]["json"]) | {"id": name}
-    del table["made_by"]
-    write_json(tmp_path / "own.json", table)
+    write_json(tmp_path / "own.json", text_table(name, name, "Dataset", ["Score"], {"wine": [1.0]}))
     config = CONFIG | {"experiments": {name: {"datasets": [], "methods": []}}}
     run = {"config": config, "config_name": "x", "unavailable": {}, "benchmarks": str(tmp_path)}
     output = {form: str(tmp_path / f"{name}.{form}") for form in ("png", "pdf", "csv")}
     write_figure(draw_reason("not finished"), [], output)
+    write_json(tmp_path / "figure.json", {"missing": None})
     figure = {"id": name, "title": name, "png": output["png"], "pdf": output["pdf"]}
+    figure["report"] = str(tmp_path / "figure.json")
     page = tmp_path / "page.html"
     make_page([str(tmp_path / "own.json")], [figure], [], run, ROOT, str(page))
     ids = re.findall(r'\sid="([^"]+)"', page.read_text())

@@ -90,7 +90,7 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
     exact["cells"]["x"]["a"]["paper"]["std"] = None
     repeated = small_table("metrics_tabular", {"x": row})
     scores, statistics = agreement_groups([table, exact, repeated, table | {"id": "table7"}])
-    assert [line["anchor"] for line in scores["lines"]] == ["table6", "table7"]
+    assert [line["id"] for line in scores["lines"]] == ["table6", "table7"]
     assert (scores["title"], scores["counts"]["yes"]) == ("Scores", 2)
     assert scores["expected"] == pytest.approx(3.8)
     assert (statistics["title"], statistics["counts"]) == (
@@ -98,7 +98,7 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
         {"yes": 1},
     )
     assert statistics["expected"] is None and expected_agreement(table) == pytest.approx(1.9)
-    assert "<small>(1.9 if all were equal)</small>" in rendered(minimal(tables=[table]))
+    assert "<small>(1.9 if all were equal)</small>" in rendered(minimal(documents=[table]))
 
 
 def test_claims_come_first_with_their_verdicts():
@@ -106,10 +106,10 @@ def test_claims_come_first_with_their_verdicts():
     found["scl"] = Finding(Effect({"cifar10": 5.0}, 3, (1.0, 9.0)), Judgement(REPRODUCED))
     facts = {"kinds": {"cifar10": "vision"}, "scaled_down": {"vision": ["alpha 1 for 8"]}}
     facts |= {"stand_ins": [], "subsets": {}}
-    html = rendered(minimal(claims=ledger(found, facts).to_json()))
+    html = rendered(minimal(documents=[ledger(found, facts).to_json() | {"id": "claims"}]))
     sections = re.findall(r'<section id="([^"]+)"', html)
-    assert sections[:2] == ["claims", "agreement"]
-    section = html[html.index('<section id="claims"') : html.index('<section id="agreement"')]
+    assert sections == ["claims", "run"]
+    section = html[html.index('<section id="claims"') : html.index('<section id="run"')]
     assert len(re.findall(r"<tr><th", section)) == 1 + len(CLAIMS)
     assert '<span class="chip yes">reproduced</span><small>CPU-scale study</small>' in section
     assert "+5.00 points" in section and "1.00 to 9.00" in section
@@ -139,7 +139,7 @@ def test_hostile_text_stays_text():
     attack = '</script><script>alert("x")</script><img src=x onerror=alert(1)>&\u2028'
     table = small_table("table1", {attack: {"iunet": cell(1.0)}}, notes=[attack], caption=attack)
     table["cells"][attack]["iunet"]["notes"] = [attack]
-    page = rendered(minimal(title=attack, tables=[table], notice=attack))
+    page = rendered(minimal(title=attack, documents=[table], notice=[attack, attack]))
     assert page.count("<script") == page.count("</script>") == 2
     assert "<img src=x" not in page
     assert page_data(page)["table1"]["cells"][attack]["iunet"]["notes"] == [attack]
@@ -147,7 +147,7 @@ def test_hostile_text_stays_text():
 
 def test_the_data_for_downloads_are_short():
     table = small_table("table1", {"a": {"iunet": cell(59.96588693957114)}})
-    page = rendered(minimal(tables=[table]))
+    page = rendered(minimal(documents=[table]))
     kept = page_data(page)["table1"]["cells"]["a"]["iunet"]
     assert kept["values"]["accuracy"]["mean"] == 59.965887
     assert "missing" not in kept and "notes" not in kept
@@ -163,7 +163,7 @@ def test_missing_cells_are_marked_grouped_and_collected():
     table = small_table("table7", cells)
     reasons = {"not finished": ["vehicle (XGB)"], "not in the mirror": ["nomao"]}
     assert missing_by_reason(table) == reasons
-    page = rendered(minimal(tables=[table], unavailable={"nomao": "not in the mirror"}))
+    page = rendered(minimal(documents=[table], unavailable={"nomao": "not in the mirror"}))
     assert page.count('class="none" tabindex="0"') == 3
     assert "<b>Missing</b> (not in the mirror): nomao." in page
     section = page[page.index('<section id="missing">') :]
@@ -171,13 +171,17 @@ def test_missing_cells_are_marked_grouped_and_collected():
     assert all(reason in section for reason in reasons)
 
 
-def test_an_empty_page_is_a_page():
-    page = rendered(minimal())
-    assert "No table has a value of the paper." in page
-    links, ids = (set(re.findall(f'{kind}="#?([^"]*)"', page)) for kind in ("href", " id"))
-    assert len(links) > 5 and links - ids == {"data:,"}
-    assert "Nothing: every cell of every table has a value." in page
-    assert "The evidence, computed from the test splits, is missing from this run." in page
+def test_a_page_has_only_sections_with_something_to_show(tmp_path):
+    """And its menu names them alone; what did not run is listed with its reason."""
+    gone = {"x": {"a": cell(missing="not finished")}}
+    documents = [small_table("table1", gone), small_table("laziness", {"x": {"a": cell(1.0)}})]
+    figure = Figure("figure2", "Figure 2", "", "", "", missing="no data set")
+    html = rendered(minimal(documents=documents, figures=[figure]))
+    assert re.findall(r'<section id="([^"]+)"', html) == ["beyond", "missing", "run"]
+    links, ids = (set(re.findall(f'{kind}="#?([^"]*)"', html)) for kind in ("href", " id"))
+    assert {"laziness", "missing"} <= links - {"data:,"} <= ids
+    assert "<td>Table1</td>" in html and "<td>Figure 2</td>" in html
+    assert 'name="metric"' not in html and 'name="view"' not in html
 
 
 def test_figures_keep_every_pixel_and_large_pdfs_stay_outside(tmp_path):
@@ -284,3 +288,35 @@ def test_counts_given_as_text_lend_their_decimals_to_the_papers_value():
 def test_text_cells_are_shown_as_they_are():
     table = text_table("cost", "Cost", "Method", ["Time"], {"XGB": ["9 h 02 min"]})
     assert table_view(table).rows[0].cells[0].values["value"].text == "9 h 02 min"
+
+
+# ---------------------------------------------------------------- the user's own data
+
+
+def own_page(best: str = "XGB") -> str:
+    methods = {"XGB": ("xgb", 97.0, "results/own/runs/x/xgb/seed0"), "IUNET": ("iunet", 95.5, None)}
+    found = [
+        {"method": name, "label": label, "score": score, "low": score - 2, "high": score + 1}
+        | {"folder": folder}
+        for label, (name, score, folder) in methods.items()
+    ]
+    found.sort(key=lambda each: each["label"] != best)
+    table = text_table("best_method", "The methods", "Method", ["Score"], {best: ["97.0"]})
+    table["data"] = {"methods": found, "metric": "balanced accuracy", "test_rows": 114}
+    page = minimal(documents=[table])
+    own = {"own": "my data.csv", "target": "the label", "categorical": ["zip"]}
+    page.facts["config"] |= own
+    return " ".join(rendered(page).split())
+
+
+def test_the_page_of_own_data_answers_its_owner():
+    html = own_page()
+    assert "XGB scores highest" in html and "<b>97.0 %</b> (95 % interval: 95.0 to 98.0 %)" in html
+    assert "IUNET: <b>95.5 %</b> (93.5 to 96.5 %), 1.5 points lower." in html
+    assert "So few rows do not tell it apart from IUNET." in html
+    fit = (
+        "iunet fit &#39;my data.csv&#39; --target &#39;the label&#39; --categorical zip --out model"
+    )
+    assert fit in html and "<code>results/own/runs/x/xgb/seed0</code>" in html
+    assert re.findall(r'<section id="([^"]+)"', html) == ["answer", "run"]
+    assert "points lower" not in own_page("IUNET")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from study_rows import frame, row, study
 
-from iunet.study.frames import comparisons, differences, main_runs
+from iunet.results.selection import main_runs
+from iunet.study.frames import comparisons, differences
 from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, effect
 
 

@@ -12,7 +12,6 @@ from study_rows import frame, row, study
 from iunet.errors import UserError
 from iunet.study.__main__ import main, read_config
 from iunet.study.frames import SWEEPS, comparisons
-from iunet.study.picture import against_iunet, draw
 from iunet.study.publish import MARKED, documents, fill
 from iunet.study.table7 import (
     cells_beside_paper,
@@ -104,21 +103,6 @@ def test_only_tables_have_tuned_methods():
         x for x in comparisons_table(comparisons(frame(rows)), False).splitlines() if "MLP+C" in x
     )
     assert line.endswith("| – |") and "+2.0" in line
-
-
-def test_the_picture_has_every_method_by_group_and_median(tmp_path):
-    rows = study(2.0) + [r | {"method": "dense", "stage": "dense"} for r in study(0)[:3]]
-    rows += [r | {"method": "iunet_no_ilo"} for r in study(-1.0) if r["method"] == "omp"]
-    found = against_iunet(frame(rows))
-    assert [*found["method"]] == ["dense", "omp", "iunet_no_ilo"]
-    swept = [r | {"method": "iunet_kappa0.0625"} for r in rows if r["method"] == "omp"]
-    assert [*against_iunet(frame(rows + swept))["effect"]] == [*found["effect"]]
-    assert found["each"][1]["c"] == pytest.approx(2)
-    cut = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    assert [*against_iunet(frame(cut))["cut_off"]] == [0, 6, 0]
-    for name in ("one.png", "two.png"):
-        draw(frame(rows), tmp_path / name)
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
 # ---- beside the paper, masks, sweeps

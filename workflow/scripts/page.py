@@ -6,13 +6,13 @@ from iunet.page.build import make_page
 
 job = start(globals())
 inputs, params = job.inputs, job.params
-pictures = zip(params.figures.items(), inputs["png"], inputs["pdf"], strict=True)
+pictures = zip(params.figures.items(), inputs["png"], inputs["pdf"], inputs["figures"], strict=True)
 
 make_page(
     tables=inputs["tables"],
     figures=[
-        {"id": name.replace("/", "-"), "title": title, "png": png, "pdf": pdf}
-        for (name, title), png, pdf in pictures
+        {"id": name.replace("/", "-"), "title": title, "png": png, "pdf": pdf, "report": report}
+        for (name, title), png, pdf, report in pictures
     ],
     evaluations=inputs["evaluations"],
     run={
