@@ -211,8 +211,8 @@ def test_nothing_else_is_lost(say, level, text):
 @pytest.mark.parametrize(
     "around",
     [
-        'WorkflowError in file "/a/common.smk", line 28:\n{}\n  File "/a/b.smk", line 3, in user_errors',
-        'InputFunctionException in rule table in file "/a/b.smk", line 4:\nError:\n  WorkflowError:\n'
+        'WorkflowError in file "/a.smk", line 2:\n{}\n  File "/b.smk", line 3, in user_errors',
+        'InputFunctionException in rule table in file "/b.smk", line 4:\nError:\n  WorkflowError:\n'
         '    {}\nWildcards:\n  table=table9\nTraceback:\n  File "/a.smk", line 8, in user_errors',
     ],
 )
