@@ -1,4 +1,4 @@
-"""What documents and comments point to is there."""
+"""What documents and comments refer to exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOCUMENTS = [
 FOLDERS = "iunet|tests|docs|config|workflow|benchmarks|profiles|reports"
 PLACE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/[\w/.-]+\.(?:py|md|smk|yaml|csv)\b")
 EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-# Files that examples let a reader make, and outputs.
+# Files that a reader makes by following examples.
 MADE = {"tests/test_double.py", *re.findall(r"^ *# (iunet/\S+\.py)$", EXTENDING, re.M)}
 
 
@@ -55,3 +55,10 @@ def test_files_that_are_named_are_there():
         if place not in MADE and not (ROOT / place).exists()
     }
     assert wrong == set()
+
+
+def test_the_packages_of_the_document_are_those_of_the_project():
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    table = text[text.index("| package of `iunet/` |") :]
+    named = re.findall(r"`(\w+)/`", "\n".join(re.findall(r"^\| (`.*?) \|", table, re.M)))
+    assert sorted(named) == sorted(path.parent.name for path in ROOT.glob("iunet/*/__init__.py"))

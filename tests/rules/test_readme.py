@@ -1,5 +1,4 @@
-"""What README.md and the pages of commands say is true: commands plan, examples run, the picture is
-current."""
+"""README.md and the pages of commands: commands plan, examples run, numbers are current."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def blocks(language: str, *pages: str) -> list[str]:
 
 
 def commands(*pages: str) -> list[list[str]]:
-    """Their words, each command once."""
+    """The words of each command, without repetitions."""
     lines = "\n".join(blocks("bash", *pages)).replace("\\\n", " ").splitlines()
     found = [shlex.split(line, comments=True) for line in lines]
     return [words for i, words in enumerate(found) if words and words not in found[:i]]
@@ -118,7 +117,7 @@ def test_snakemake_commands_plan(workdir, words):
 
 
 def test_the_classifiers_examples_run(tmp_path, monkeypatch, capsys):
-    """As they stand, with a network and trainings that are small."""
+    """The unchanged examples, with a small network and short trainings as defaults."""
     monkeypatch.chdir(tmp_path)
     small = {"width": 16, "depth": 2, "supernet_epochs": 2, "first_cycle_epochs": 2, "cycles": 2}
     defaults = IUNetClassifier.__init__.__kwdefaults__
@@ -141,7 +140,7 @@ def test_the_picture_shows_the_rules_of_the_workflow():
     rules = set()
     for path in [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]:
         rules |= set(re.findall(r"^rule (\w+):", path.read_text(), flags=re.MULTILINE))
-    assert drawn == rules - {"download_all", "experiments"}  # which name results, and make none
+    assert drawn == rules - {"download_all", "experiments"}  # these two make no files
 
 
 def test_nothing_names_the_authors_machine():
