@@ -1,4 +1,4 @@
-"""Export: a trained network in the forms in which others use it, in one folder."""
+"""Export: a trained network as a folder of files for other programs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FILES = ("model.safetensors", "model.onnx", "report.json", "report.md")
 
 
 def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> dict[str, Any]:
-    """Write the model file, ONNX and the report (JSON and Markdown), or nothing; the report.
+    """Write the model file, ONNX and a report (JSON and Markdown), or nothing; return the report.
 
-    The probabilities of both stand in the sorted order of the labels, as scikit-learn's `classes_`.
-    `repeats`: calls of each form, for its latency.
+    Probabilities have the sorted order of the labels, like scikit-learn's `classes_`. Latencies are
+    medians of `repeats` calls.
     """
     model = replace(in_label_order(model), classifier=None)
     folder, layers = Path(os.path.realpath(folder)), fold(model)
@@ -50,7 +50,7 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
 
 
 def _refuse_others(folder: Path) -> None:
-    """Only an empty folder or an older export is replaced."""
+    """Refuse a folder with anything but an older export."""
     others = _others(folder)
     if others and others == _others(folder):  # not the moment when another export replaces it
         raise UserError(
@@ -65,7 +65,7 @@ def _others(folder: Path) -> list[str]:
 
 
 def _put(new: Path, folder: Path) -> None:
-    """Put a folder in the place of an older one; of two at once, one wins whole."""
+    """Replace a folder with a new one. Of two exports at once, one wins as a whole."""
     for attempt in itertools.count():
         with suppress(FileNotFoundError):
             _refuse_others(folder)
@@ -75,5 +75,5 @@ def _put(new: Path, folder: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        with suppress(FileNotFoundError):  # the other one has moved it
+        with suppress(FileNotFoundError):  # another export has moved it
             folder.rename(new.with_name(f"old{attempt}"))

@@ -22,8 +22,8 @@ from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import read_model
 from iunet.errors import UserError
 
-MOSTLY = 0.25  # from this density on a layer is faster if it is computed as a whole
-CHUNK = 1024  # rows at once, for the memory of their activations
+MOSTLY = 0.25  # from this density on, a dense product is faster
+CHUNK = 1024  # rows at once, to limit the memory of activations
 
 
 def fastest_kernels() -> str:
@@ -52,7 +52,7 @@ class FastModel:
 
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastModel:
-        """From `model.safetensors` of an export, with its order of the labels."""
+        """From `model.safetensors` of an export; outputs have its order of labels."""
         return cls(fold(read_model(path)), kernels)
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ class FastModel:
 
 
 def mean_softmax(members: Iterable[np.ndarray]) -> np.ndarray:
-    """The probabilities [rows, classes] of an ensemble, of the outputs of each member."""
+    """The probabilities [rows, classes] of an ensemble from the outputs of its members."""
     softmaxes = []
     for outputs in members:
         powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
@@ -77,7 +77,7 @@ def mean_softmax(members: Iterable[np.ndarray]) -> np.ndarray:
 
 
 class NumbaLayers:
-    """Layers as the kernels take them: by columns for one row, by units for blocks of rows."""
+    """Layers for the kernels: by columns for one row, by units for blocks of rows."""
 
     def __init__(self, layers: list[Layer]):
         from iunet.deploy import kernels
@@ -106,7 +106,7 @@ class NumbaLayers:
         self.biases = np.concatenate([layer.biases for layer in layers], axis=1)
 
     def outputs(self, inputs: np.ndarray) -> Iterator[np.ndarray]:
-        """Of each member the outputs [rows, classes]."""
+        """The outputs [rows, classes] of each member."""
         if len(inputs) == 1:
             work = np.empty((2, self.sizes.max()), np.float32)
             for m in self.members:
@@ -120,7 +120,7 @@ class NumbaLayers:
                 yield outputs.transpose(0, 2, 1).reshape(-1, self.sizes[-1])[: len(inputs)]
 
     def _blocks(self, inputs: np.ndarray) -> np.ndarray:
-        """Inputs as [blocks, inputs, rows of a block], the last one filled up with zeros."""
+        """Inputs as [blocks, inputs, rows of a block]; the last block is padded with zeros."""
         narrow, wide = self.kernels.NARROW_BLOCK, self.kernels.WIDE_BLOCK
         rows = narrow if len(inputs) <= narrow else wide
         filled = np.pad(inputs, ((0, -len(inputs) % rows), (0, 0)))
@@ -155,7 +155,7 @@ def _tiles(layer: Layer, size: int) -> Iterator[Tile]:
         mask = layer.mask[:, first : first + size]
         columns = np.nonzero(mask)[1].astype(np.uint16)
         values = layer.weights[:, :, first : first + size][:, mask]
-        values = np.ascontiguousarray(values)  # the kernels read memory as it lies
+        values = np.ascontiguousarray(values)  # the kernels ignore strides
         yield Tile(first, _starts(mask.sum(axis=1)), columns, values)
 
 

@@ -1,6 +1,6 @@
-"""A network as it predicts: fully connected layers, with BatchNorm inside them.
+"""A network for prediction: fully connected layers that include their BatchNorm.
 
-A layer computes relu(W x + b), the last one, the decoder, W x + b.
+A layer computes relu(W x + b); the last, the decoder, W x + b.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Layer(NamedTuple):
 
     @property
     def mask(self) -> np.ndarray:
-        """The weights that are kept, [units, inputs]; the members share them."""
+        """Which weights are kept, [units, inputs]; the same for all members."""
         return self.weights.any(axis=0)
 
     @property
@@ -33,16 +33,16 @@ class Layer(NamedTuple):
 
 
 def fold(model: PrunedModel) -> list[Layer]:
-    """The layers of a model with BatchNorm, in eval mode, inside them; the decoder is the last."""
+    """The layers of a model, including BatchNorm in eval mode; the decoder is the last."""
     encoder = empty_network(model.network).encoder.children()
     modules = [module for module in encoder if not isinstance(module, nn.Flatten)]
     hidden = itertools.cycle([nn.Linear, nn.BatchNorm1d, nn.ReLU])
     if len(modules) % 3 or not all(map(isinstance, modules, hidden)):
         raise UserError(
-            f"The network '{model.network['name']}' cannot be exported: its layers are not all "
-            "fully connected. Networks like mlp_tab and mlp_vis can."
+            f"The network '{model.network['name']}' cannot be exported, because not all of its "
+            "layers are fully connected. mlp_tab and mlp_vis can be exported."
         )
-    # In double precision: what is rounded is the result alone.
+    # In double precision, so that only the result is rounded.
     folded = [fold_batchnorm(network.double()).float() for network in model.networks()]
     linear = [[m for m in network.modules() if isinstance(m, nn.Linear)] for network in folded]
     return [
@@ -57,8 +57,9 @@ def fold(model: PrunedModel) -> list[Layer]:
 def without_dead_units(layers: list[Layer]) -> list[Layer]:
     """The same function without hidden units that nothing reads or that are constant.
 
-    From the last layer to the first those that nothing reads: with one goes what it reads. Then
-    from the first on the constant ones, which go into the biases of the next layer.
+    First, from the last layer to the first, units that nothing reads: without one, those that it
+    reads may go, too. Then, from the first layer on, constant units, which are added to the biases
+    of the next layer.
     """
     layers = list(layers)
     hidden = range(len(layers) - 1)
@@ -77,8 +78,8 @@ def without_dead_units(layers: list[Layer]) -> list[Layer]:
 
 
 def _keep_units(layers: list[Layer], place: int, keep: np.ndarray) -> None:
-    """Remove units of one layer, and what the next one reads of them."""
-    keep[0] |= not keep.any()  # a layer of no units is none
+    """Remove units of one layer, and the next layer's weights for them."""
+    keep[0] |= not keep.any()  # a layer needs a unit
     this, following = layers[place], layers[place + 1]
     layers[place] = Layer(this.weights[:, keep], this.biases[:, keep])
     layers[place + 1] = following._replace(weights=following.weights[:, :, keep])

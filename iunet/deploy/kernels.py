@@ -1,11 +1,12 @@
 """The numba kernels of fast prediction, each for one thread; they release Python's lock.
 
-For one row the layers go by columns: of an input that is 0, as after a ReLU half of them are, no
-weight is read. More rows go in blocks with their activations side by side, so that each kept weight
-is one broadcast and a few vector operations. LLVM does not find that form by itself. The same loop
-in plain numba has 0.4 of the speed, the best of six ways to write it 0.5 at 8 rows and 0.7 at 256
-(one thread, 512 × 9 units, 1 of 8 weights), so the inner loop is written in LLVM's own vectors.
-A wide layer goes in tiles of inputs, all blocks through one before the next, or caches overflow.
+A single row is computed by columns: the weights of an input that is 0 are not read, and after a
+ReLU half of the inputs are. More rows are computed in blocks with their activations side by side,
+so that each kept weight is one broadcast and a few vector operations. LLVM does not find that form
+by itself: the same loop in plain numba has 0.4 of the speed, the best of six ways to write it 0.5
+at 8 rows and 0.7 at 256 (one thread, 512 × 9 units, 1 in 8 weights). So the inner loop is written
+in LLVM's own vectors. Wide layers are split into tiles of inputs that fit into the caches, and all
+blocks go through one tile before the next.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 8  # floats of a vector: AVX2's; LLVM splits it where vectors are shorter
-WIDE = 4  # vectors of sums of a block that are under way at once
-NARROW_BLOCK, WIDE_BLOCK = LANES, WIDE * LANES  # rows: few fill a narrow block better
-TILE = 512  # inputs: their activations for a wide block stay in a cache of 64 KiB
+LANES = 8  # floats per vector, as in AVX2; LLVM splits it where vectors are shorter
+WIDE = 4  # vectors of sums that are added to at once
+NARROW_BLOCK, WIDE_BLOCK = LANES, WIDE * LANES  # rows; narrow blocks waste less on few rows
+TILE = 512  # inputs; their activations for a wide block fit into 64 KiB
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
 def one_row(x, sizes, whole, starts, rows, values, biases, work):
-    """The outputs for one row, which lie in `work` [2, widest]: in its row that is returned.
+    """Compute the outputs for one row; returns the row of `work` [2, widest] that holds them.
 
-    All layers stand one after the other: `starts` has the first value of each of their columns,
-    `rows` the unit and `values` the weight. Of a `whole` layer a column has a value for each unit.
+    All layers are concatenated: `starts` is where each of their columns begins, `rows` has the
+    unit and `values` the weight. A column of a `whole` layer has a value for every unit.
     """
     column, unit, n_layers = 0, 0, len(sizes) - 1
     for j in range(sizes[0]):
@@ -41,7 +42,7 @@ def one_row(x, sizes, whole, starts, rows, values, biases, work):
             if value == 0 or (layer > 0 and value < 0):  # ReLU
                 continue
             begin, end = starts[column + j], starts[column + j + 1]
-            weights = values[begin:end]  # a slice of its own, or LLVM would not use vectors
+            weights = values[begin:end]  # a slice, or LLVM would not use vectors
             if whole[layer]:
                 for i in range(n_units):
                     out[i] += value * weights[i]
@@ -56,10 +57,10 @@ def one_row(x, sizes, whole, starts, rows, values, biases, work):
 
 @njit(cache=True, nogil=True)
 def add_tile(x, first, starts, columns, values, out):
-    """Add to a layer's sums what they get of the inputs from `first` on, up to the next tile.
+    """Add one tile's share, the inputs from `first` on, to the sums of a layer.
 
-    x is [blocks, inputs, rows] and out [blocks, units, rows], of narrow or of wide blocks.
-    `starts` has the first value of each unit, `columns` the input and `values` the weight.
+    x is [blocks, inputs, rows] and out [blocks, units, rows], in narrow or wide blocks. `starts` is
+    where each unit begins, `columns` has the input and `values` the weight.
     """
     for block in range(len(x)):
         here, sums = x[block, first:], out[block]
@@ -73,13 +74,13 @@ def add_tile(x, first, starts, columns, values, out):
 
 @intrinsic
 def _narrow_sums(typing_context, x, columns, values, begin, end, out, unit):
-    """out[unit] += Σ values[k] · x[columns[k]] for k in [begin, end), on a narrow block."""
+    """out[unit] += Σ values[k] · x[columns[k]] for k in [begin, end), in a narrow block."""
     return _sums_in_vectors(1, x, columns, values, begin, end, out, unit)
 
 
 @intrinsic
 def _wide_sums(typing_context, x, columns, values, begin, end, out, unit):
-    """The same on a wide block."""
+    """The same in a wide block."""
     return _sums_in_vectors(WIDE, x, columns, values, begin, end, out, unit)
 
 

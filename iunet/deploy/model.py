@@ -1,7 +1,7 @@
-"""A trained, pruned network as it is shipped, and the one file in which it is saved.
+"""A trained, pruned network for use elsewhere, and the file that holds it.
 
 The file is an artifact (iunet/artifacts.py): the kept weights of every member, one bit per weight
-for the mask that they share, everything else as JSON in its header, all under checksums. Reading it
+for their common mask, and everything else as JSON in the header, all with checksums. Reading it
 parses numbers and JSON, and executes nothing.
 """
 
@@ -32,18 +32,18 @@ IN_HEADER = ("preprocessing", "network", "classes", "origin", "classifier")  # o
 
 @dataclass(frozen=True)
 class PrunedModel:
-    """The members of an ensemble (one without snapshots), their mask, and the way in and out."""
+    """The members of an ensemble, their mask, and how rows become inputs and outputs labels."""
 
     preprocessing: dict[str, Any]  # of a split's preprocessing.json, with its `kind`
     network: dict[str, Any]  # of a NetworkSpec: name, n_classes, n_inputs, options, …
-    members: list[Arrays]  # of pruned layers only what is kept
-    masks: Arrays  # by weight, True is kept; {} if nothing is pruned
+    members: list[Arrays]  # pruned layers have only their kept weights; one without snapshots
+    masks: Arrays  # by weight, True where kept; {} if nothing is pruned
     classes: list[Any]  # labels in the order of the network's outputs: text, numbers, bools
-    origin: dict[str, Any] = field(default_factory=dict)  # the run or fit it is of, for people
-    classifier: dict[str, Any] | None = None  # what a fitted IUNetClassifier knows beside it
+    origin: dict[str, Any] = field(default_factory=dict)  # the run or fit, for people
+    classifier: dict[str, Any] | None = None  # what else a fitted IUNetClassifier needs
 
     def states(self) -> list[Arrays]:
-        """All weights of each member, the pruned ones as zeros."""
+        """All weights of each member, with zeros for the pruned ones."""
         return [expand_weights(member, self.masks) for member in self.members]
 
     def networks(self) -> list[Network]:
@@ -57,7 +57,7 @@ class PrunedModel:
         return networks
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
-        """The mean softmax of the members as they were trained, of the network's inputs."""
+        """The mean softmax of the members for the network's inputs, without folding."""
         shape = NetworkSpec(**self.network).input_shape()
         x = torch.from_numpy(inputs).reshape(len(inputs), *shape)
         with torch.no_grad():
@@ -71,13 +71,13 @@ class PrunedModel:
 
 
 def empty_network(network: dict[str, Any]) -> Network:
-    """A network without memory for its weights: no random number is drawn for them."""
+    """A network without memory for its weights; draws no random numbers."""
     with torch.device("meta"):
         return build_network(NetworkSpec(**network))
 
 
 def in_label_order(model: PrunedModel) -> PrunedModel:
-    """The same model with its outputs in the sorted order of their labels, as scikit-learn's."""
+    """The same model with its outputs in the sorted order of the labels."""
     order = np.argsort(np.array(model.classes))
     decoder = ("decoder.weight", "decoder.bias")
     members = [
@@ -91,7 +91,7 @@ def in_label_order(model: PrunedModel) -> PrunedModel:
 
 
 def write_model(path: str | Path, model: PrunedModel) -> None:
-    """Write a model; the file is the old one, the whole new one, or none."""
+    """Write a model atomically."""
     arrays = {f"mask/{name}": bits for name, bits in pack_masks(model.masks).items()}
     for i, member in enumerate(model.members):
         arrays |= {f"{i}/{name}": array for name, array in member.items()}
@@ -104,16 +104,16 @@ def write_model(path: str | Path, model: PrunedModel) -> None:
 
 
 def read_model(path: str | Path) -> PrunedModel:
-    """The model of a file; a damaged one is refused."""
+    """The model in a file; a damaged one is refused."""
     if not Path(path).is_file():
-        raise UserError(f"{path} is no saved model: there is no such file.")
+        raise UserError(f"The model {path} does not exist.")
     try:
         arrays, about = read_arrays_and_metadata(path)
-    except UserError as error:  # it speaks of artifacts of the workflow
-        text = str(error).replace(AGAIN, "If it was a model, get it again from where it was made.")
+    except UserError as error:  # its advice is for artifacts of the workflow
+        text = str(error).replace(AGAIN, "If it was a model, get a new copy.")
         raise UserError(text) from error
     if about.get("format") != FORMAT:
-        raise UserError(f"{path} is no saved model: its header does not say so.")
+        raise UserError(f"{path} is not a saved model: its header says something else.")
     if about["version"] != VERSION:
         raise UserError(
             f"{path} has version {about['version']} of the format, but iunet {__version__} reads "
@@ -123,7 +123,7 @@ def read_model(path: str | Path) -> PrunedModel:
         return _model_of(arrays, about["model"])
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, RuntimeError) as error:
         raise UserError(
-            f"{path} is no saved model: its parts do not fit together ({one_line(error)})."
+            f"{path} is not a saved model: its parts do not fit together ({one_line(error)})."
         ) from error
 
 
@@ -140,12 +140,12 @@ def _model_of(arrays: Arrays, content: dict[str, Any]) -> PrunedModel:
         if {name: array.shape for name, array in state.items()} != expected:
             raise ValueError("the weights are not those of the network")
     if len(model.classes) != model.network["n_classes"]:
-        raise ValueError("there is not a label for every output")
+        raise ValueError("the number of labels is not the number of outputs")
     return model
 
 
 def _refuse_absurd(arrays: Arrays, content: dict[str, Any]) -> None:
-    """A size that the file's arrays cannot have would take all memory, or for ever."""
+    """Refuse sizes that the file's arrays cannot have, before anything is allocated for them."""
     most = 8 * sum(array.nbytes for array in arrays.values())  # a weight takes at least one bit
     network = content["network"]
     sizes = [*network.values(), *network["options"].values()]
@@ -157,17 +157,14 @@ def _refuse_absurd(arrays: Arrays, content: dict[str, Any]) -> None:
 
 
 def check_path(path: str | Path) -> Path:
-    """The file behind a link, or `path`, once it is clear that a model can be written there.
-
-    Of the files that exist, only a model is replaced.
-    """
+    """The file to write a model to, behind any link. Only a model is replaced."""
     path = Path(os.path.realpath(path))
     cannot = f"The model cannot be written to {path}"
     try:
         if path.is_dir():
-            raise UserError(f"{cannot}, which is a folder: name a file.")
+            raise UserError(f"{cannot}, which is a folder. Name a file.")
         if path.exists() and not is_model(path):
-            raise UserError(f"{cannot}, a file that is no model.")
+            raise UserError(f"{cannot}, which is another kind of file. Name a new one.")
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(dir=path.parent).cleanup()
     except OSError as error:

@@ -1,12 +1,12 @@
 """A model as ONNX: from raw columns, or images, to the label and the probabilities.
 
-Each column of the table is an input of its own name, [rows, 1]: numbers as float64 with NaN for
-missing, categories as text with `missing_text` for missing (empty, unless that is a category).
-Imputation, standardising, one-hot with infrequent and unseen levels, all members, their mean
-softmax and the label are in the graph. Images are uint8 [rows, channels, side, side].
+Each column is an input with its name, [rows, 1]: numbers as float64, NaN where missing; categories
+as text, `missing_text` where missing (empty, unless that is a category). The graph contains
+imputation, standardising, one-hot with infrequent and unseen levels, all members, their mean
+softmax and the label. Images are uint8 [rows, channels, side, side].
 
-ONNX has no sparse layers that runtimes use, so the weights stand in it with all their zeros.
-Only units that nothing reads, or that are constant, are left out.
+ONNX has no sparse layers that runtimes use, so pruned weights are stored as zeros. Only units that
+nothing reads, or that are constant, are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from iunet.errors import UserError
 if TYPE_CHECKING:
     import onnx
 
-OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # of 2022: runtimes of today and of then read them
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # from 2022, for older runtimes, too
 LARGEST = 2**31 - 2**20  # bytes that one file can hold
 IMAGES, INPUTS = "images", "inputs"
 LABEL, PROBABILITIES = "label", "probabilities"
@@ -39,13 +39,13 @@ def build_onnx(model: PrunedModel, layers: list[Layer]) -> onnx.ModelProto:
 
 
 def build_onnx_network(model: PrunedModel, layers: list[Layer]) -> onnx.ModelProto:
-    """The layers alone, from the network's inputs on; to compare runtimes."""
+    """Only the layers, from the network's inputs on, to compare runtimes."""
     graph = _Graph(model, layers)
     return graph.finish(graph.members(graph.input(INPUTS, np.float32, layers[0].n_inputs)))
 
 
 def missing_text(preprocessing: dict[str, Any]) -> str:
-    """What stands for a missing category: the empty text, unless a column has it as a level."""
+    """The text for a missing category: empty, unless that is a level of a column."""
     fitted = Preprocessing.from_json(preprocessing)
     levels = {level for c in fitted.categorical for level in [*c.levels, *c.infrequent]}
     text = ""
@@ -55,9 +55,9 @@ def missing_text(preprocessing: dict[str, Any]) -> str:
 
 
 def described_inputs(preprocessing: dict[str, Any]) -> list[dict[str, Any]]:
-    """The inputs of a table's model: name and kind, of categories the texts that mean a level.
+    """The inputs of a table's model: name, kind, and the levels of categories.
 
-    Rare levels that share one place are counted only.
+    Rare levels, which share one place, are only counted.
     """
     fitted = Preprocessing.from_json(preprocessing)
     inputs = [{"name": column.name, "kind": "numeric"} for column in fitted.numeric]
@@ -79,7 +79,7 @@ class _Graph:
             ) from None
         self.onnx, self.model, self.layers = onnx, model, layers
         self.nodes, self.constants, self.inputs = [], [], []
-        self.names: set[str] = set()  # that are taken: columns have theirs first
+        self.names: set[str] = set()  # taken; columns come first
         self.missing = None
 
     # ---- from raw columns to the network's inputs
@@ -90,8 +90,8 @@ class _Graph:
         self.names.update(names)
         if "" in names:
             raise UserError(
-                "The model cannot be exported: a column has the empty text for a name, which an "
-                "input of ONNX cannot have. Fit it with a name."
+                "The model cannot be exported, because the name of a column is empty, which ONNX "
+                "does not allow. Give the column a name and fit again."
             )
         self.missing = missing_text(self.model.preprocessing)
         parts = [self._numeric(fitted)] if fitted.numeric else []
@@ -125,7 +125,7 @@ class _Graph:
             domain="ai.onnx.ml",
             keys_strings=list(codes),
             values_int64s=list(codes.values()),
-            default_int64=column.width,  # beyond the last: zeros. (-1 would be the last.)
+            default_int64=column.width,  # behind the last: zeros (-1 would be the last)
         )
         depth = self.constant(np.array(column.width), "width")
         off_on = self.constant(np.array([0, 1], np.float32), "off_on")
@@ -176,8 +176,8 @@ class _Graph:
         size = sum(len(constant.raw_data) for constant in self.constants)
         if size > LARGEST:
             raise UserError(
-                f"The network is too large for one ONNX file: its weights take {size:,} bytes, and "
-                f"a file holds {LARGEST:,}."
+                f"The network is too large for an ONNX file: its weights take {size:,} bytes, and "
+                f"a file can hold {LARGEST:,}."
             )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         built = helper.make_model(
@@ -193,7 +193,7 @@ class _Graph:
     # ---- pieces
 
     def free(self, name: str) -> str:
-        """The name, or one like it that nothing else has."""
+        """The name, with underscores appended while it is taken."""
         while name in self.names:
             name += "_"
         self.names.add(name)
@@ -224,7 +224,7 @@ class _Graph:
 
 
 def class_array(classes: list[Any]) -> np.ndarray:
-    """Labels as an array of one type: numbers or bools as they are, anything else as text."""
+    """Labels as an array of one type: all numbers or all bools stay, anything else is text."""
     for kind, dtype in ((bool, np.bool_), (int, np.int64), (float, np.float64)):
         if all(type(label) is kind for label in classes):
             return np.array(classes, dtype=dtype)

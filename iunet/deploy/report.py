@@ -26,8 +26,8 @@ from iunet.escape import markdown_text
 from iunet.evaluation.latency import one_thread
 
 BATCHES = (1, 256)  # rows of the calls that are timed
-BUDGET_S = 3.0  # for one batch size; a large network is called less often
-FEWEST = 5  # calls, whatever they take
+BUDGET_S = 3.0  # per batch size; large networks are called less often
+FEWEST = 5  # calls, however long they take
 SHOWN = 20  # levels of a column in the Markdown
 Predict = Callable[[np.ndarray], np.ndarray]  # the network's inputs → probabilities
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
@@ -36,7 +36,7 @@ DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onn
 def report_on(
     model: PrunedModel, layers: list[Layer], files: dict[str, Path], repeats: int
 ) -> dict[str, Any]:
-    """The report as JSON; `files`: the model file as `compact`, the ONNX file as `onnx`."""
+    """The report as JSON; `files` has the model file as `compact` and the ONNX file as `onnx`."""
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(max(BATCHES), layers[0].n_inputs)).astype(np.float32)
     forms = latency_forms(model, layers)
@@ -68,7 +68,7 @@ def report_on(
 
 
 def latency_forms(model: PrunedModel, layers: list[Layer]) -> dict[str, Predict]:
-    """All forms in which the network can predict here, the fast one last."""
+    """All forms of the network that can predict here, the fast one last."""
     forms = {DENSE_TORCH: dense_torch(layers)}
     if importlib.util.find_spec("onnxruntime"):
         forms[DENSE_ONNX] = in_onnxruntime(model, layers)
@@ -95,7 +95,7 @@ def in_onnxruntime(model: PrunedModel, layers: list[Layer]) -> Predict:
 
 
 def dense_bytes(layers: list[Layer]) -> int:
-    """Bytes of the same members stored dense in float32, BatchNorm folded in."""
+    """Bytes of the same members dense in float32, including BatchNorm."""
     return sum(layer.weights.nbytes + layer.biases.nbytes for layer in layers)
 
 
@@ -107,8 +107,8 @@ def milliseconds(
 ) -> dict[int, dict[str, float]]:
     """Median milliseconds of a call by batch size and form; `inputs` has rows for the largest.
 
-    The thread's own CPU time is counted, and the forms take turns, so that other programs on the
-    machine disturb little, and all forms alike.
+    Counts the thread's CPU time, with the forms in turns, so that other programs disturb little
+    and all forms alike.
     """
     with one_thread():
         return {batch: _in_turns(forms, inputs[:batch], repeats) for batch in BATCHES}
@@ -141,22 +141,22 @@ TEXT = """\
 | operations of a member for a row | {sizes[flops_dense]:,} | {sizes[flops_sparse]:,} |
 | bytes, all members | {bytes[dense]:,} | model.safetensors {bytes[compact]:,} (1/{smaller:.1f}) |
 
-model.onnx has {bytes[onnx]:,} bytes: ONNX stores pruned weights as zeros, so its size is dense. \
-Only units that nothing reads, or that are constant, are left out of it.
+model.onnx has {bytes[onnx]:,} bytes. ONNX stores pruned weights as zeros, so its size is dense; \
+only units that nothing reads, or that are constant, are left out.
 
 | milliseconds of a call (median CPU time, one thread) | batch 1 | batch 256 \
 | largest difference of a probability |
 |---|---|---|---|
 {forms}
 
-The fast form against the faster dense one: {speedup[1]:.2f} times at batch 1, \
-{speedup[256]:.2f} times at batch 256 as fast.
+Compared with the faster dense form, the fast form is {one_row} at batch 1, and {many_rows} at \
+batch 256.
 """
 
 COLUMNS = """
-model.onnx takes each column as an input of its name, of shape [rows, 1]: numbers as float64 with \
-NaN where missing, categories as text with {missing} where missing. A text means a level only if \
-it is written as here; any other is a level that training never had.
+Each column is an input of model.onnx with its name and the shape [rows, 1]: numbers as float64, \
+NaN where missing; categories as text, {missing} where missing. A text is a level only if it is \
+written as here; any other text is a level that training did not see.
 
 | input | kind | levels |
 |---|---|---|
@@ -171,11 +171,12 @@ def report_text(report: dict[str, Any]) -> str:
     forms = (
         f"| {form} | {one[form]:.3g} | {many[form]:.3g} | {d:.1e} |" for form, d in differences
     )
-    # `format` takes the 1 of {speedup[1]} for a number.
-    speedup = {int(batch): ratio for batch, ratio in report["speedup"].items()}
+    one_row, many_rows = map(speed_text, report["speedup"].values())
     smaller = report["bytes"]["dense"] / report["bytes"]["compact"]
     text = TEXT.format_map(
-        report | {"forms": "\n".join(forms), "speedup": speedup, "smaller": smaller}
+        report
+        | {"forms": "\n".join(forms), "smaller": smaller}
+        | {"one_row": one_row, "many_rows": many_rows}
     )
     if "inputs" in report:
         missing = report["missing_text"]
@@ -184,12 +185,18 @@ def report_text(report: dict[str, Any]) -> str:
     return text
 
 
+def speed_text(ratio: float) -> str:
+    return (
+        f"{100 * ratio - 100:.0f} % faster" if ratio >= 1 else f"{100 - 100 * ratio:.0f} % slower"
+    )
+
+
 def _input_row(column: dict[str, Any]) -> str:
     levels = column.get("levels", [])
     shown = [json.dumps(level, ensure_ascii=False) for level in levels[:SHOWN]]
     if more := len(levels) - len(shown):
         shown.append(f"{more} more in report.json")
     if column.get("n_infrequent"):
-        shown.append(f"{column['n_infrequent']} rare ones that share a place")
+        shown.append(f"{column['n_infrequent']} rare ones that share one place")
     cells = (column["name"], column["kind"], ", ".join(shown))
     return f"| {' | '.join(map(markdown_text, cells))} |"

@@ -1,4 +1,4 @@
-"""A finished run of the workflow as a model that can be shipped.
+"""A finished run of the workflow as a model to ship.
 
 model = read_run("results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8")
 """
@@ -17,16 +17,16 @@ from iunet.training.members import split_members
 
 
 def read_run(folder: str | Path) -> PrunedModel:
-    """The network of a run: of a subnetwork's folder, or a dense one's."""
+    """The network in the folder of a subnetwork or a dense network."""
     folder = Path(folder).resolve()
     for template in (paths.SUBNETWORK_WEIGHTS, paths.DENSE_WEIGHTS):
         if (folder / Path(template).name).is_file():
             return _read(template, str(folder / Path(template).name))
     raise UserError(
-        f"{folder} is no folder of a fine-tuned or dense network: it holds neither "
-        f"{Path(paths.SUBNETWORK_WEIGHTS).name} nor {Path(paths.DENSE_WEIGHTS).name}. Name one "
-        "like results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8, which `snakemake` makes if "
-        "it is asked for finetune.json in it."
+        f"{folder} is not the folder of a fine-tuned or dense network: it has neither "
+        f"{Path(paths.SUBNETWORK_WEIGHTS).name} nor {Path(paths.DENSE_WEIGHTS).name}. Name a "
+        "folder like results/runs/vehicle/mlp_tab/kappa0.25-ilo/seed0/ratio8. To make it, ask "
+        "snakemake for its finetune.json."
     )
 
 
@@ -34,7 +34,7 @@ def _read(template: str, weights: str) -> PrunedModel:
     run = paths.pattern(template).search(weights)
     if run is None:
         raise UserError(
-            f"{weights} does not lie in a folder of results: the form is "
+            f"{weights} is not in a folder of results. The path should be like "
             f"{template.replace(paths.ROOT, 'results')}."
         )
     values = run.groupdict()
@@ -49,7 +49,7 @@ def _read(template: str, weights: str) -> PrunedModel:
         _refuse_foreign(path, values)
     stored = read_arrays(weights)
     if not stored:
-        raise UserError(f"{weights} holds no weights: the run failed, as the JSON beside it says.")
+        raise UserError(f"{weights} has no weights: the run failed. The JSON next to it says why.")
     return PrunedModel(
         preprocessing=read_json(found["PREPROCESSING"]),
         network=read_json(found["INITIAL_REPORT"])["network"],
@@ -61,7 +61,7 @@ def _read(template: str, weights: str) -> PrunedModel:
 
 
 def _refuse_foreign(path: str, values: dict[str, str]) -> None:
-    """A file that was copied from another run would fit, and predict nonsense."""
+    """Refuse a file copied from another run: it would fit, and predict nonsense."""
     provenance = read_provenance(path) or {}
     for key, value in provenance.get("wildcards", {}).items():
         if values.get(key, value) != value:

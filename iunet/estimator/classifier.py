@@ -51,7 +51,7 @@ MIN_ROWS = 2  # BatchNorm cannot be trained on one
 
 
 class DisconnectedWarning(UserWarning):
-    """Nothing of the input reaches the output of the pruned network."""
+    """No input reaches the output of the pruned network."""
 
 
 class IUNetClassifier(ClassifierMixin, BaseEstimator):
@@ -232,7 +232,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Train on the rows of X and their labels y.
 
-        `sample_weight` weighs rows in L_sup, and as anchors in L_nce; one of 0 leaves its row out.
+        `sample_weight` weighs rows in L_sup, and anchors in L_nce; a weight of 0 leaves a row out.
         """
         parameters, X = checked_parameters(self), as_pandas(X)
         checked = clone(self)  # a fit that is refused leaves the columns of the one before it
@@ -246,7 +246,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise DataError(
-                f"y has only one class ({classes.tolist()}): there is nothing to classify."
+                f"y has only one class ({classes.tolist()}), so there is nothing to classify."
             )
         outputs = outputs_of(classes)
         classes = classes[np.argsort(outputs)]
@@ -269,14 +269,14 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _torch(self, show_progress: bool = False):
-        """Torch, for the time of a call; inside is the device."""
+        """Torch's settings for one call; gives the device."""
         parameters = checked_parameters(self)
         return borrowed_torch(parameters["device"], parameters["n_threads"], show_progress)
 
     # ---- what was fitted
 
     def _set_fitted(self, model: PrunedModel) -> None:
-        """Set all that is known after a fit, of a model that was fitted now or saved."""
+        """Set all attributes from a model, new or loaded."""
         labels = np.array(model.classes, dtype=model.classifier["labels"])
         columns = model.preprocessing["columns"]
         used, groups = used_inputs(model.masks), model.preprocessing["groups"]
@@ -295,9 +295,9 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def _warn_if_disconnected(self) -> None:
         if layer := cut_off_at(self.masks_):
             warnings.warn(
-                f"The pruned network is disconnected: nothing of the input passes its layer "
-                f"'{layer}' ({int(self.masks_[layer].sum())} of {self.masks_[layer].size} weights "
-                "kept), so it predicts the same for every row. Lower `ratio` or `kappa`.",
+                f"The pruned network is disconnected: its layer '{layer}' blocks all inputs "
+                f"({int(self.masks_[layer].sum())} of {self.masks_[layer].size} weights kept), so "
+                "it predicts the same for every row. Lower `ratio` or `kappa`.",
                 DisconnectedWarning,
                 stacklevel=3,  # the caller of fit
             )
@@ -330,10 +330,10 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     def consistency(self, X, reference=None, random_state=0):
         """How often a prediction stays the same when a row is corrupted: the paper's metric.
 
-        Columns are replaced by those of random rows of `reference` (default: X). With the rows of
+        Columns are replaced with those of random rows of `reference` (default: X). With the rows of
         fit it is the benchmark's number for the trained network; the model itself keeps no rows.
-        Returns `same` in percent, the number of distinct labels predicted (a constant prediction is
-        the same, too), and Cohen's kappa.
+        Returns `same` in percent, the number of distinct labels predicted (1 means a constant
+        prediction, which is always the same), and Cohen's kappa.
         """
         check_is_fitted(self)
         rows = self._rows(X)
@@ -345,7 +345,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             return row_consistency(*model, *parts, augment, seed)
 
     def _rows(self, X) -> Rows:
-        """New rows, as the fitted preprocessing makes them."""
+        """New rows after the fitted preprocessing."""
         X, fitted = as_pandas(X), self._model.preprocessing
         frame = to_frame(self, X)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -355,10 +355,10 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     # ---- files and pictures
 
     def save(self, path: str | Path) -> None:
-        """Write the model into a file: safetensors with a JSON header and checksums, no pickle.
+        """Write the model to a file: safetensors with a JSON header and checksums, no pickle.
 
-        It holds the parameters, the levels and statistics of the columns, and the kept weights; no
-        rows.
+        The file has the parameters, the levels and statistics of the columns, and the kept weights,
+        but no rows.
         """
         check_is_fitted(self)
         parameters = checked_parameters(self)
@@ -372,12 +372,12 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | Path) -> IUNetClassifier:
-        """A model that `save` wrote. Loading executes nothing of what is read."""
+        """A model that `save` wrote. Loading executes nothing."""
         model = read_model(path)
         if model.classifier is None:
             raise UserError(
-                f"{path} holds an exported model, which has no parameters to fit it again: load it "
-                "with iunet.estimator.fast.FastClassifier."
+                f"{path} is an exported model, which cannot be fitted again. Load it with "
+                "iunet.estimator.fast.FastClassifier."
             )
         try:
             restored = cls(**model.classifier["parameters"])
@@ -386,7 +386,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             restored._set_fitted(model)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise UserError(
-                f"{path} is no model that this version of iunet ({__version__}) can read "
+                f"{path} is not a model that this version of iunet ({__version__}) can read "
                 f"({type(error).__name__}: {one_line(error)})."
             ) from error
         return restored
@@ -413,14 +413,14 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         return FastClassifier(self._model)
 
     def plot_history(self, ax=None):
-        """The losses of both trainings over the epochs (matplotlib)."""
+        """The losses of both trainings by epoch (matplotlib)."""
         from iunet.estimator.plots import plot_history
 
         check_is_fitted(self)
         return plot_history(self.history_, ax)
 
     def plot_mask(self, layer=0, ax=None):
-        """The kept weights of a layer (its place or name), of the first by column (matplotlib)."""
+        """The kept weights of a layer, by position or name (matplotlib)."""
         from iunet.estimator.plots import plot_mask
 
         check_is_fitted(self)

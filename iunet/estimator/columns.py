@@ -1,6 +1,6 @@
-"""The columns of X: as a data frame, which of them are categories, and those of new rows.
+"""The columns of X: as a data frame, which are categories, and how new rows are read.
 
-New rows are read as the kinds that were fitted, whatever kind they look like.
+New rows are read as the kinds that were fitted, whatever they look like.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def as_pandas(X: Any) -> Any:
 
 
 def to_frame(estimator: Any, X: Any, least_rows: int = 1) -> pd.DataFrame:
-    """The features by name, x0, x1, … if they have none; checked as scikit-learn does."""
+    """The features by name, or as x0, x1, …; checked as scikit-learn does."""
     is_frame = isinstance(X, pd.DataFrame)
     if isinstance(X, (list, tuple)):
-        array = np.asarray(X)  # of numbers beside text it would make text
+        array = np.asarray(X)  # turns numbers into text if there is any text
         X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
-    # Of a frame only the shape is checked: it would become one array.
+    # Only the shape of a frame is checked: otherwise it would become one array.
     checked = np.broadcast_to(np.int8(0), X.shape) if is_frame else X
     smallest = {"ensure_min_samples": least_rows, "estimator": estimator}
     try:
@@ -111,7 +111,7 @@ def _with_plain_types(frame: pd.DataFrame) -> pd.DataFrame:
 def fit_columns(
     frame: pd.DataFrame, categorical: list[Any] | None, max_categories: int
 ) -> tuple[Preprocessing, Rows]:
-    """The preprocessing, and the rows as it makes them.
+    """The fitted preprocessing, and the rows after it.
 
     Columns are categories if they hold text, or if the parameter `categorical_features` says so.
     """
@@ -127,7 +127,7 @@ def fit_columns(
 
 
 def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
-    """Those of the parameter `categorical_features`: by name, place, or as a mask."""
+    """The columns of the parameter `categorical_features`: by name, position, or as a mask."""
     parameter, names = "The parameter 'categorical_features'", list(frame.columns)
     if chosen and all(isinstance(entry, bool) for entry in chosen):
         if len(chosen) != len(names):
@@ -141,7 +141,7 @@ def _chosen_columns(frame: pd.DataFrame, chosen: list[Any]) -> list[str]:
         try:
             found.append(names[entry if is_place else names.index(entry)])
         except (IndexError, ValueError):
-            hint = " Whole numbers are places, from 0." if is_place else nearest(entry, names)
+            hint = " Whole numbers are positions, from 0." if is_place else nearest(entry, names)
             raise DataError(
                 f"{parameter} names the column {entry!r}, which X does not have.{hint}"
             ) from None
@@ -171,7 +171,7 @@ def columns_by_place(frame: pd.DataFrame, names: list[str], what: str = "X") -> 
 
 
 def read_rows(frame: pd.DataFrame, fitted: Preprocessing) -> Rows:
-    """New rows, as the fitted preprocessing makes them."""
+    """New rows after the fitted preprocessing."""
     with as_data_errors():
         columns = {column.name: _numbers(frame[column.name]) for column in fitted.numeric}
         for column in fitted.categorical:
@@ -182,8 +182,8 @@ def read_rows(frame: pd.DataFrame, fitted: Preprocessing) -> Rows:
 def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
     """Each value as the fitted level that it means.
 
-    Which kind a file's column is read as depends on its other rows: `01` may be the number 1, and
-    `true` a boolean. Where fit had booleans, 0 and 1 are some, too, and nothing else is.
+    How a file's column is read depends on its other rows: `01` may be the number 1, and `true` a
+    boolean. Where fit had booleans, 0 and 1 are booleans, too, and anything else is refused.
     """
     codes, texts = encode_levels(column)
     known, readings = {*fitted.levels, *fitted.infrequent}, {}
@@ -213,7 +213,7 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
 
 
 def _warn_of_numbers(column: pd.Series, texts: list[str], known: set[str]) -> None:
-    """Numbers are no level where the fit saw text: 1234 does not mean '01234'."""
+    """Warn of numbers where fit saw text: 1234 does not mean '01234'."""
     unknown = next((text for text in texts if text not in known), None)
     text = next((level for level in sorted(known) if not _is_written_number(level)), None)
     if unknown is not None and text is not None:
@@ -233,9 +233,9 @@ def _is_written_number(level: str) -> bool:
 
 
 def _plain_reading(text: str) -> str:
-    """The level that a boolean or number has if it is written as `text`: 1 for `01` or `1.0`.
+    """The level of a boolean or number that is written as `text`: 1 for `01` or `1.0`.
 
-    Only plain numbers: Python would take the codes `1e3` and `1_0` for some, too.
+    Only plain numbers: to Python, the codes `1e3` and `1_0` would be numbers, too.
     """
     if text.lower() in ("true", "false"):
         return text.capitalize()

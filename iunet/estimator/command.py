@@ -1,6 +1,6 @@
 """The command `iunet`: fit, predict and export without writing a program.
 
-Exit codes: 0; 1 for a bug (with its traceback); 2 for what the user can put right.
+Exit codes: 0 if it worked; 1 for a bug (with a traceback); 2 for what the user can correct.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def print_message(text: str) -> None:
 
 @contextlib.contextmanager
 def printed_log_warnings() -> Iterator[None]:
-    """Inside, warnings that the checks of a file log are printed."""
+    """Inside, warnings that are logged by the checks of a file are printed."""
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: print_message(f"warning: {record.getMessage()}")
     log = logging.getLogger("iunet")
@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     def command(run: Callable, example: str, **texts: str) -> Callable:
-        """A subcommand of the name that its example begins with; adds arguments to it."""
+        """A subcommand, named by the first word of its example; returns its `add_argument`."""
         name = example.partition(" ")[0]
         made = commands.add_parser(name, epilog=f"Example: iunet {example}", **texts)
         made.set_defaults(run=run)
@@ -135,9 +135,9 @@ def parser() -> argparse.ArgumentParser:
     add = command(
         run_verify,
         "verify results/demo --configfile config/demo.yaml",
-        help="name the results of the workflow that a config would not make",
-        description="Compare every artifact below a folder of results with what the config would "
-        "make. To be called in the project's folder.",
+        help="list results of the workflow that do not match a config",
+        description="Compare every artifact in a folder of results with what the config would "
+        "make. Run it in the project's folder.",
     )
     add("folder", help="folder of results")
     several = {"nargs": "+", "default": [], "action": "extend"}
@@ -224,7 +224,7 @@ def run_predict(arguments: argparse.Namespace) -> None:
 
     for given in (arguments.model, arguments.data):
         if arguments.out and same_file(arguments.out, given):
-            raise UserError(f"{arguments.out} is an input of the prediction: name another --out.")
+            raise UserError(f"{arguments.out} is an input of the prediction. Name another --out.")
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
     if hasattr(model, "feature_names_in_"):
@@ -244,7 +244,7 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 def write_output(path: Path | None, text: str) -> None:
-    """Print the text, or replace a file by it; what is no file, as a pipe, is written to."""
+    """Print the text or replace a regular file with it; pipes and devices are written to."""
     if path is None or str(path) == "-":
         sys.stdout.write(text)
     elif path.exists() and not (path.is_file() or path.is_dir()):
@@ -257,7 +257,7 @@ def write_output(path: Path | None, text: str) -> None:
 
 
 def read_columns(path: Path, texts: Collection[str], names: list[str]) -> pd.DataFrame:
-    """The columns with these names of a file; it says which others there are."""
+    """The columns with these names in a file; prints which others it has."""
     from iunet.estimator.columns import columns_by_name, listed
 
     frame = read_file(path, texts)
@@ -284,16 +284,16 @@ def run_verify(arguments: argparse.Namespace) -> None:
     for problem in problems:
         print(problem)
     if problems:
-        raise UserError(f"{len(problems)} files of {arguments.folder} are not this config's.")
-    print(f"Every artifact of {arguments.folder} is what this config would make.")
+        raise UserError(f"{len(problems)} files in {arguments.folder} do not match this config.")
+    print(f"Every artifact in {arguments.folder} matches this config.")
 
 
 def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
-    """A table; columns in `texts` as they are written."""
+    """A table; columns in `texts` stay as written."""
     from iunet.data.sources.file import read_table
 
     if not path.is_file():
-        raise UserError(f"There is no file {path}.")
+        raise UserError(f"The file {path} does not exist.")
     return read_table(path.name, path, texts)
 
 

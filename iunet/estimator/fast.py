@@ -23,16 +23,16 @@ from iunet.estimator.columns import (
 
 
 class FastClassifier:
-    """A model for tables that predicts with its kept weights only, and cannot be trained further.
+    """A model for tables that predicts fast and cannot be trained further.
 
-    Takes frames with the columns of the fit, in any order; arrays with all of them in their order.
-    A model that was fitted on an array knows its columns by their places.
+    Takes frames with the columns of the fit in any order, or arrays with all of them in order. A
+    model that was fitted on an array knows its columns by position.
     """
 
     def __init__(self, model: PrunedModel, kernels: str | None = None):
         if model.preprocessing["kind"] != "tabular":
             raise UserError(
-                f"The network {model.network['name']} takes images, not rows of a table: use "
+                f"The network {model.network['name']} takes images, not rows of a table. Use "
                 "iunet.deploy.fast.FastModel.load(path).probabilities with its inputs."
             )
         model = in_label_order(model)
@@ -45,7 +45,7 @@ class FastClassifier:
 
     @classmethod
     def load(cls, path: str | Path, kernels: str | None = None) -> FastClassifier:
-        """From a file that `save` or `export` wrote; it is checked, and nothing of it executed."""
+        """From a file that `save` or `export` wrote. Loading executes nothing."""
         return cls(read_model(path), kernels)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -58,7 +58,7 @@ class FastClassifier:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def _frame(self, X: Any) -> pd.DataFrame:
-        """The rows by name; all columns of the fit if they go by their places."""
+        """The rows under the names of the fit."""
         frame = to_frame(self, X)
         by_place = not self._named or not isinstance(X, pd.DataFrame)
         if by_place and self._columns is not None:

@@ -1,4 +1,4 @@
-"""Labels, and the weights of rows and classes, as the stages take them."""
+"""Labels, and the weights of rows and classes, in the form that the stages need."""
 
 from __future__ import annotations
 
@@ -35,32 +35,34 @@ def labels_of(y: Any) -> np.ndarray:
 
 
 def _of_one_kind(labels: np.ndarray) -> np.ndarray:
-    """Numbers and booleans as such, also where they come as objects; text; nothing else."""
+    """Labels of one type: numbers, booleans (also from objects) or text."""
     if labels.dtype == object:
         inferred = pd.Series(labels).infer_objects().to_numpy()
         labels = inferred if inferred.dtype.kind in "biuf" else labels
     if labels.dtype.kind == "f" and labels.dtype.itemsize not in (4, 8):
         labels = labels.astype(np.float64)  # pandas has no levels of other floats
     if labels.dtype.kind == "u" and len(labels) and labels.max() >= 2**63:
-        raise DataError(f"y holds the label {labels.max()}, but numbers end at 2**63: use text.")
+        raise DataError(
+            f"y holds the label {labels.max()}, but numbers must be below 2**63. Use text."
+        )
     text = labels.dtype == object and all(isinstance(label, str) for label in labels)
     if text or labels.dtype.kind in "biufU":
         refuse_surrogates("The label", set(labels))
         return labels
     kinds = sorted({type(label).__name__ for label in labels})
     raise DataError(
-        f"y holds labels of type {' and '.join(kinds)}, with which a model could not be saved: use "
-        "text, numbers of 64 bits or booleans, all of one type."
+        f"y holds labels of type {' and '.join(kinds)}, which cannot be saved in a model. Use "
+        "text, 64-bit numbers or booleans, all of one type."
     )
 
 
 def outputs_of(classes: np.ndarray) -> np.ndarray:
-    """The network's output of each class: they stand in the natural order of the classes' text."""
+    """The network's output for each class: outputs have the natural order of the class names."""
     return encode_levels(pd.Series(classes))[0]
 
 
 def sample_weights(weights: Any, n_rows: int) -> np.ndarray:
-    """The parameter `sample_weight`: a number for each row, or one for all."""
+    """The parameter `sample_weight`: one number per row, or one for all."""
     if isinstance(weights, numbers.Number):
         weights = np.full(n_rows, weights)
     name = {"input_name": "sample_weight"}
@@ -68,7 +70,7 @@ def sample_weights(weights: Any, n_rows: int) -> np.ndarray:
     if weights.shape != (n_rows,):
         raise DataError(f"sample_weight has the shape {weights.shape}, not ({n_rows},).")
     if not weights.any():
-        raise DataError("All weights in sample_weight are zero: no row is left.")
+        raise DataError("All weights in sample_weight are zero, so no row is left.")
     check_non_negative(weights, "`sample_weight`")
     return weights
 
@@ -76,7 +78,7 @@ def sample_weights(weights: Any, n_rows: int) -> np.ndarray:
 def loss_weights(
     by_class: Any, classes: np.ndarray, by_sample: np.ndarray | None, device: torch.device
 ) -> LossWeights:
-    """Those of `class_weight` and `sample_weight`; balanced ones are the stages' own."""
+    """The weights of `class_weight` and `sample_weight`; the stages compute balanced ones."""
     of_classes = _class_weights(by_class, classes) if isinstance(by_class, dict) else None
     return LossWeights(
         *(
@@ -87,13 +89,13 @@ def loss_weights(
 
 
 def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
-    """The parameter `class_weight` by class; a class that it does not name has weight 1.
+    """The parameter `class_weight` by class; the default is 1.
 
-    (scikit-learn's `compute_class_weight` takes the label "10" for the number.)
+    (scikit-learn's `compute_class_weight` confuses the label "10" with the number.)
     """
     labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
-    if unknown and set(labels) - set(given):  # of a class that these rows lack, it is no mistake
+    if unknown and set(labels) - set(given):  # else it may be a class that these rows lack
         raise DataError(
             f"The parameter 'class_weight' names the class {unknown[0]!r}, which is not among "
             f"{labels}."
@@ -101,8 +103,8 @@ def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
     weights = np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
     if not np.isfinite(weights).all() or (weights <= 0).any():
         raise DataError(
-            f"The parameter 'class_weight' is {given}, but weights are above 0: leave rows of a "
-            "class out instead."
+            f"The parameter 'class_weight' is {given}, but weights must be above 0. To ignore a "
+            "class, leave its rows out."
         )
     return weights
 

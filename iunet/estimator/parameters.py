@@ -1,4 +1,4 @@
-"""The parameters of a classifier: the values they may have, and the stages' settings of them."""
+"""The parameters of a classifier: their allowed values, and the settings of the stages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from iunet.runs.names import INITS, STRUCTURES
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.supernet import SupernetSettings
 
-WHOLE = {  # parameter → its least value
+WHOLE = {  # parameter → smallest value
     "width": 1,
     "depth": 1,
     "batch_size": 2,
@@ -30,7 +30,7 @@ WHOLE = {  # parameter → its least value
     "max_categories": 2,
     "n_threads": 1,
 }
-REAL = {  # parameter → the range of its values, and whether its lower end is one of them
+REAL = {  # parameter → the range of its values, and whether the lower end is included
     "ratio": (1, math.inf, True),
     "kappa": (0, math.inf, False),
     "nce_weight": (0, math.inf, True),
@@ -66,14 +66,14 @@ EFFORTS = {
         "cycles": 1,
     },
 }
-MOST_THREADS = 1024  # with a billion of them torch ends the process
-SEEDS = 2**64  # torch takes smaller ones
+MOST_THREADS = 1024  # a billion would make torch end the process
+SEEDS = 2**64  # torch's seeds are below
 
 
 def checked_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters as plain values; one that no training can have is refused by its name.
+    """The parameters as plain values; impossible ones are refused by name.
 
-    NumPy's numbers, of a grid search, become Python's: they cannot be written as JSON.
+    NumPy's numbers, which a grid search may set, become Python's, because JSON cannot hold them.
     """
     parameters = estimator.get_params(deep=False)
     for name, words in WORDS.items():
@@ -107,12 +107,12 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
     is_number = isinstance(seed, numbers.Integral)
     if is_number and not 0 <= seed < SEEDS:
         _refuse("random_state", seed, "at least 0 and below 2**64")
-    parameters["random_state"] = int(seed) if is_number else None  # a model keeps what was drawn
+    parameters["random_state"] = int(seed) if is_number else None  # a model keeps the drawn seed
     return parameters
 
 
 def drawn_seed(random_state: Any) -> int:
-    """The seed that a `random_state` is, or gives."""
+    """The seed that a `random_state` is, or draws."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -130,7 +130,7 @@ def _categorical_features(value: Any) -> list[Any] | None:
     if value is None:
         return None
     if isinstance(value, str) or not isinstance(value, Iterable):
-        _refuse("categorical_features", value, "a list of names or places, or a mask")
+        _refuse("categorical_features", value, "a list of names or positions, or a mask")
     return [_item(entry) for entry in value]
 
 

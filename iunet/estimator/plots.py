@@ -1,4 +1,4 @@
-"""Pictures of a fitted classifier (matplotlib, which the base installation does not need)."""
+"""Pictures of a fitted classifier; they need matplotlib."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _axes(ax: Any) -> Any:
 
 
 def plot_history(history: dict[str, list[dict[str, float]]], ax: Any = None) -> Any:
-    """The loss of each training, and of the first its two terms."""
+    """The loss of each training, and the two terms of the first."""
     ax = _axes(ax)
     for training, epochs in history.items():
         losses = pd.DataFrame(epochs).set_index("epoch").filter(TERMS)
@@ -38,12 +38,12 @@ def plot_history(history: dict[str, list[dict[str, float]]], ax: Any = None) -> 
 def plot_mask(
     masks: dict[str, np.ndarray], layer: int | str, groups: list[dict[str, Any]], ax: Any = None
 ) -> Any:
-    """Kept weights in black, a row for each unit."""
+    """Kept weights in black, one row per unit."""
     names = list(masks)
     try:
         name = names[names.index(layer) if isinstance(layer, str) else layer]
     except (IndexError, ValueError):
-        raise DataError(f"There is no layer {layer}: there are {', '.join(names)}.") from None
+        raise DataError(f"The layer {layer} does not exist. Layers: {', '.join(names)}.") from None
     ax = _axes(ax)
     mask = masks[name]
     ax.imshow(mask, aspect="auto", cmap="binary", interpolation="nearest", vmin=0, vmax=1)

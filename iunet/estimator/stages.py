@@ -1,4 +1,4 @@
-"""The method on rows in memory: the workflow's stages without files between, in borrowed torch."""
+"""The method on rows in memory: the workflow's stages without files between them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fit_rows(
     recipe: Recipe,
     weighted: LossWeights,
 ) -> PrunedModel:
-    """θ†, supernet, mask and subnetwork; on the device of the rows."""
+    """Initial weights, supernet, mask and subnetwork, on the device of the rows."""
     device = train.raw.device
     shape = {"n_classes": len(classes), "n_inputs": preprocessing["n_inputs"]}
     spec = network_spec("mlp_tab", recipe.network, shape)
@@ -88,7 +88,7 @@ def fit_rows(
 
 
 def rows_part(rows: Rows, device: torch.device, labels: np.ndarray | None = None) -> Part:
-    """Preprocessed rows on a device; new ones have no labels."""
+    """Preprocessed rows on a device; new rows have no labels."""
     numeric, codes = rows
     labels = np.zeros(len(numeric)) if labels is None else labels
     tensors = (torch.from_numpy(array) for array in (numeric, codes, labels.astype(np.int64)))
@@ -116,7 +116,7 @@ def row_consistency(
     labels = predict_rows(networks, preprocessing, rows).argmax(dim=1)
     inputs = make_inputs(preprocessing, rows.raw.device, augment, donors)
     (name,) = inputs.single_transforms()
-    network = copy.deepcopy(networks[0])  # takes the weights of one after the other
+    network = copy.deepcopy(networks[0])  # gets the weights of each member in turn
     members = [state_tensors(network) for network in networks]
     draws = {name: stream(seed, f"consistency/{name}", rows.raw.device)}
     return consistency_of_members(network, members, inputs, rows, labels, draws)[name]
@@ -124,14 +124,14 @@ def row_consistency(
 
 @contextlib.contextmanager
 def _named_if_diverged(training: str, rate: str, value: float, others: str) -> Iterator[None]:
-    """Inside, a training that diverges is a `DataError` that names the parameters to look at."""
+    """Inside, a training that diverges raises a `DataError` that names the parameters."""
     try:
         yield
     except Diverged as error:
         how = str(error).partition("diverged: ")[2].partition(". No ")[0]
         raise DataError(
             f"The {training} training diverged: {how}. Lower the parameter '{rate}', which is "
-            f"{value:g}; a large {others} does it, too."
+            f"{value:g}. A large {others} may also be the cause."
         ) from error
 
 
@@ -141,18 +141,18 @@ def to_arrays(state: dict[str, torch.Tensor], names: list[str] | None = None) ->
 
 # ---- torch's settings
 
-# Threads and random numbers are settings of the whole process: calls in several threads take turns.
+# Threads and random numbers are settings of the process, so calls in several threads take turns.
 ONE_AT_A_TIME = threading.RLock()
 BAR = "show_progress_bar"  # of iunet/training/support/progress.py
 
 
 @contextlib.contextmanager
 def borrowed_torch(device: str, n_threads: int, show_progress: bool = False) -> Iterator:
-    """The device to compute on; inside, torch is set as a job of the workflow sets it.
+    """Gives the device; inside, torch has the settings of a job of the workflow.
 
     The number of threads is fixed, since float sums change with it, and denormal numbers count as
-    zero. Tensors are float32 with gradients, whatever the caller has set around the call.
-    Afterwards threads, random state and flags are what they were.
+    zero. Tensors are float32 with gradients, whatever the caller has set. Afterwards all settings
+    are restored.
     """
     cudnn = torch.backends.cudnn
     with ONE_AT_A_TIME, contextlib.ExitStack() as afterwards:
@@ -176,7 +176,7 @@ def borrowed_torch(device: str, n_threads: int, show_progress: bool = False) -> 
 
 
 def denormals_are_zero() -> bool:
-    """Torch has no question for what `set_flush_denormal` sets, in this thread."""
+    """Whether `set_flush_denormal` is on in this thread; torch has no function for that."""
     smallest = torch.full((1,), torch.finfo(torch.float32).tiny, dtype=torch.float32)
     return (smallest * 0.5).item() == 0.0
 
@@ -184,7 +184,7 @@ def denormals_are_zero() -> bool:
 def _device(wanted: str) -> torch.device:
     if wanted == "cuda" and not torch.cuda.is_available():
         raise DataError(
-            f"The parameter 'device' asks for cuda, but torch {torch.__version__} sees no GPU here."
+            f"The parameter 'device' is cuda, but torch {torch.__version__} finds no GPU."
         )
     resolved = resolve_device(wanted)
     return torch.device(resolved if torch.cuda.is_available() else "cpu")

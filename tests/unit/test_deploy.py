@@ -123,7 +123,9 @@ def test_the_report_says_what_onnx_takes(tmp_path):
         assert inputs[column["name"]]["n_infrequent"] == len(column["infrequent"])
     text = report_text(report)
     assert "| count of/things | numeric |  |" in text
-    assert '| often missing | categorical | "v' in text and "7 rare ones that share a place" in text
+    assert (
+        '| often missing | categorical | "v' in text and "7 rare ones that share one place" in text
+    )
 
 
 def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
@@ -134,7 +136,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
         with pytest.raises(UserError, match=f"cannot be exported to {place} "):
             export_model(model, place, repeats=1)
     nameless = awkward_table().rename_columns(["", *awkward_table().column_names[1:]])
-    with pytest.raises(UserError, match="a column has the empty text for a name"):
+    with pytest.raises(UserError, match="the name of a column is empty"):
         export_model(model_for(fitted_on(nameless, 60)), tmp_path / "new", repeats=1)
     assert not (tmp_path / "new").exists()
     monkeypatch.setattr("iunet.deploy.export.report_on", broken)
@@ -254,10 +256,10 @@ def test_failed_runs_are_refused(results, tmp_path):
 
 
 def test_folders_that_are_no_run(tmp_path):
-    with pytest.raises(UserError, match="no folder of a fine-tuned or dense network"):
+    with pytest.raises(UserError, match="not the folder of a fine-tuned or dense network"):
         read_run(tmp_path)
     folder = tmp_path / "kappa0.25-ilo/seed0/ratio8"
     folder.mkdir(parents=True)
     (folder / "subnetwork.safetensors").touch()
-    with pytest.raises(UserError, match="does not lie in a folder of results"):
+    with pytest.raises(UserError, match="is not in a folder of results"):
         read_run(folder)

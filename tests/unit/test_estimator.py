@@ -270,7 +270,7 @@ def test_two_thousand_inputs_train_and_what_is_cut_off_is_named():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2000)), np.arange(120) % 3
     wide = {"width": 256, "depth": 5, "ratio": 8, "kappa": 1.0, "supernet_epochs": 1}
-    with pytest.warns(DisconnectedWarning, match=r"'encoder\.0\.weight' \(0 of 512000 weights"):
+    with pytest.warns(DisconnectedWarning, match=r"'encoder\.0\.weight' .*\(0 of 512000 weights"):
         model = classifier(**wide, supernet_lr=1e-4).fit(X, y)
     assert len(model.unused_features_) == 2000
     assert len(np.unique(model.predict_proba(X), axis=0)) == 1
@@ -318,5 +318,5 @@ def test_pictures(fitted):
     columns = [text.get_text() for text in ax.get_xticklabels()]
     assert columns == ["age", "rooms", "city", "grade", "paid"]
     assert np.array_equal(ax.images[0].get_array(), fitted.masks_["encoder.0.weight"])
-    with pytest.raises(ValueError, match="no layer 7"):
+    with pytest.raises(ValueError, match="layer 7 does not exist"):
         fitted.plot_mask(7)

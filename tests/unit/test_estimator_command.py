@@ -113,10 +113,10 @@ def test_the_interval_of_a_score():
 @pytest.mark.parametrize(
     ("command", "fragment"),
     [
-        ("fit absent.csv --target label --out model", "There is no file absent.csv"),
+        ("fit absent.csv --target label --out model", "The file absent.csv does not exist"),
         ("fit data.csv --target lable --out model", "Did you mean 'label'?"),
         ("fit data.csv --target age --out model", "is continuous"),
-        ("fit data.csv --target label --out data.csv", "a file that is no model"),
+        ("fit data.csv --target label --out data.csv", "another kind of file"),
         ("fit data.csv --target label --out model --leave-out ID", "no column 'ID' to leave out"),
         ("fit data.csv --target label --out model --ratio 0.1", "'ratio' is 0.1"),
         ("fit data.csv --target label --out model --threads 0", "'n_threads' is 0"),
@@ -126,7 +126,7 @@ def test_the_interval_of_a_score():
         ),
         (f"{FIT} --valid gaps.csv", "gaps.csv has no value of 'label' in row 2"),
         (f"{FIT} --valid other.csv", "other.csv has the label 'returns' in 'label', which is not"),
-        ("predict absent new.csv", "absent is no saved model"),
+        ("predict absent new.csv", "The model absent does not exist"),
         ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
     ],
 )

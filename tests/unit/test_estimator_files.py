@@ -116,9 +116,9 @@ print(sorted({{"exec", "compile", "import", "pickle.find_class"}} & set(happened
 
 
 CHANGES = {
-    "no saved model: its header": {"format": "something else"},
+    "not a saved model: its header": {"format": "something else"},
     "version 99 of the format": {"version": 99},
-    "not a label for every output": {"model": {"classes": ["one"]}},
+    "number of labels is not the number of outputs": {"model": {"classes": ["one"]}},
     "its parts do not fit together": {"model": {"shapes": {}}},
     "can read .*unexpected keyword argument 'depths'": {
         "model": {"classifier": {"parameters": {"depths": 3}}}
@@ -135,7 +135,7 @@ def test_files_that_are_no_model_are_refused(saved, said):
     with pytest.raises(UserError, match=f"{saved.name} .*{said}"):
         IUNetClassifier.load(saved)
     saved.unlink()
-    with pytest.raises(UserError, match="there is no such file"):
+    with pytest.raises(UserError, match="does not exist"):
         IUNetClassifier.load(saved)
 
 
@@ -155,7 +155,7 @@ def test_sizes_that_the_file_cannot_have_are_refused_before_anything_is_made(sav
     if case == "mask":
         about["model"]["shapes"] = {name: [10**13] for name in about["model"]["shapes"]}
     write_arrays(saved, arrays, **about)
-    with pytest.raises(UserError, match=f"{saved.name} is no saved model: its parts do not fit"):
+    with pytest.raises(UserError, match=f"{saved.name} is not a saved model: its parts do not fit"):
         IUNetClassifier.load(saved)
 
 
@@ -189,9 +189,9 @@ def test_only_a_model_is_replaced(fitted, saved, tmp_path):
     (tmp_path / "photos").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for place, said in (
-        ("thesis.tex", "that is no model"),
+        ("thesis.tex", "another kind of file"),
         ("photos", "is a folder"),
-        ("pipe", "that is no model"),
+        ("pipe", "another kind of file"),
         ("x" * 300, "cannot be written to .* too long"),
     ):
         with pytest.raises(UserError, match=said):

@@ -138,9 +138,9 @@ def test_halves_can_be_categories():
 @pytest.mark.parametrize(
     ("chosen", "fragment"),
     [
-        ("from_dtype", "is 'from_dtype', but must be a list of names or places, or a mask"),
-        (1, "is 1, but must be a list of names or places"),
-        ([7], "names the column 7, which X does not have. Whole numbers are places, from 0."),
+        ("from_dtype", "is 'from_dtype', but must be a list of names or positions, or a mask"),
+        (1, "is 1, but must be a list of names or positions"),
+        ([7], "names the column 7, which X does not have. Whole numbers are positions, from 0."),
         (["color"], "Did you mean 'colour'?"),
     ],
     ids=str,

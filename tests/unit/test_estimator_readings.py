@@ -256,7 +256,7 @@ def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
 @pytest.mark.parametrize(
     ("command", "fragment"),
     [
-        ("fit data.csv --target label --out .", "which is a folder: name a file"),
+        ("fit data.csv --target label --out .", "which is a folder. Name a file"),
         ("fit data.csv --target label --out /proc/x/m", "cannot be written to /proc/x/m"),
         ("fit dates.parquet --target label --out m2", "label"),
         ("fit bytes.parquet --target label --out m2", "label"),

@@ -45,10 +45,10 @@ def test_labels_of_odd_types_are_the_plain_ones(tmp_path, labels, kind):
 @pytest.mark.parametrize(
     ("labels", "fragment"),
     [
-        (np.array(["2020-01-01", "2021-01-01"], dtype="M8[s]"), "of type datetime64, with"),
+        (np.array(["2020-01-01", "2021-01-01"], dtype="M8[s]"), "of type datetime64, which"),
         (pd.to_datetime(["2020", "2021"]).tz_localize("UTC").to_numpy(object), "type Timestamp"),
-        (np.array([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)]), "of type date, with"),
-        (np.array([1, "a"], dtype=object), "of type int and str, with which a model could not be"),
+        (np.array([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)]), "of type date, which"),
+        (np.array([1, "a"], dtype=object), "of type int and str, which cannot be saved"),
         (np.array([True, 3], dtype=object), "of type bool and int"),
         (np.array([b"a", b"b"]), "of type bytes_"),
     ],
@@ -95,9 +95,12 @@ def test_weights_of_any_range_can_be_trained_with():
         ({"random_state": -1}, "'random_state' is -1, but must be at least 0"),
         ({"device": "cud"}, r"one of auto, cpu, cuda\. Did you mean 'cuda'\?$"),
         ({"structure": "none"}, "one of weight, unit.$"),
-        ({"supernet_lr": 1e30}, r"The first training diverged: .* 'supernet_lr', which is 1e\+30;"),
+        (
+            {"supernet_lr": 1e30},
+            r"The first training diverged: .* 'supernet_lr', which is 1e\+30\.",
+        ),
         ({"finetune_lr": 1e30}, r"The second training diverged: .* 'finetune_lr', which is 1e\+30"),
-        ({"kappa": 1e30}, "a large 'kappa' or 'nce_weight' does it, too"),
+        ({"kappa": 1e30}, "A large 'kappa' or 'nce_weight' may also be the cause"),
     ],
     ids=str,
 )
