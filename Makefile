@@ -22,7 +22,7 @@ setup: $(READY)  ## create .venv and install the pinned dependencies
 # overwrite torch's library of the same name.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"iunet-bench needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: call make PYTHON=python3.12")'
-	@echo "==> creating $(VENV) and installing the pinned dependencies (once; a few minutes, 2.4 GB with torch's CPU build or 7 GB with CUDA: README.md)"
+	@echo "==> creating $(VENV) and installing the pinned dependencies (once; a few minutes, about 6 GB with CUDA; README.md says how to make it 2.4 GB without)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@grep -v '^xgboost==' requirements.lock > $(VENV)/most.txt && $(PIP) install -r $(VENV)/most.txt
 	@grep '^xgboost==' requirements.lock > $(VENV)/xgboost.txt && $(PIP) install --no-deps -r $(VENV)/xgboost.txt
