@@ -70,13 +70,13 @@ def lock_folder() -> Path:
     except OSError as error:
         raise UserError(
             f"The folder {folder}, where jobs lock GPUs, cannot be created ({one_line(error)}). "
-            "Set XDG_CACHE_HOME to a folder of yours."
+            "Set XDG_RUNTIME_DIR to a folder of yours."
         ) from error
     others_may_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or others_may_write:
         raise UserError(
             f"The folder {folder}, where jobs lock GPUs, is a link, or another user owns it or may "
-            "write to it. Remove it, or set XDG_CACHE_HOME to a folder of yours."
+            "write to it. Remove it, or set XDG_RUNTIME_DIR to a folder of yours."
         )
     return folder
 
