@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iunet.labels import METRIC_LABELS, SCORES
 from iunet.results.collect import Results
-from iunet.results.selection import of_results
+from iunet.tables import table7
 from iunet.tables.cells import plain_table
 from iunet.tables.document import (
     VALUE,
@@ -16,14 +16,13 @@ from iunet.tables.document import (
     compare_with_paper,
 )
 from iunet.tables.scores import MEAN_NOTE, SWAPPED_NOTE
-from iunet.tables.table7 import table7
 
 TITLE = "All metrics of the tabular data sets"
 ENTRY = "table7"
 
 
 def build(results: Results) -> TableDocument:
-    table = table7(of_results(results.runs))
+    table = table7.build(results)
     lines = {}
     for row in table.rows:
         for column in table.columns:

@@ -14,8 +14,7 @@ from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.cells import cell, plain_table
 from iunet.tables.document import Cell, TableDocument
-from iunet.tables.table2 import complete_rows, complete_scores, paper_scores
-from iunet.tables.table7 import table7, tabular_label
+from iunet.tables.table7 import complete_rows, paper_scores, scores_by_method, tabular_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +23,6 @@ TITLE = "Ranking of the methods on tabular data"
 ENTRY = "table7"
 ALPHA = 0.05
 METRIC = "balanced_accuracy"
-
-
-def build(results: Results) -> TableDocument:
-    """The table; the numbers behind it, from which the diagram is drawn, are its `data`."""
-    return ranking_table(table7(of_results(results.runs)))
 
 
 @dataclass
@@ -115,22 +109,20 @@ def paper_note() -> str:
     )
 
 
-def ranking_table(source: TableDocument) -> TableDocument:
-    """Average ranks and Holm-adjusted p-values, from the scores of table 7."""
-    ranking = critical_difference(complete_scores(source, METRIC))
-    labels = {column.key: column.label for column in source.columns}
-    methods = list(ranking.ranks)
-    label = {m: labels.get(m, tabular_label(m)) for m in methods}
+def build(results: Results) -> TableDocument:
+    """Average ranks and Holm-adjusted p-values; the diagram is drawn from its `data`."""
+    ranking = critical_difference(scores_by_method(of_results(results.runs), METRIC))
+    label = {method: tabular_label(method) for method in ranking.ranks}
     lines = {}
-    for method in methods:
-        p_values = {other: _p_cell(ranking, method, other) for other in methods}
-        lines[method] = ([label[method]], {"rank": ranking.ranks[method]} | p_values)
+    for method, rank in ranking.ranks.items():
+        p_values = {other: _p_cell(ranking, method, other) for other in label}
+        lines[method] = ([label[method]], {"rank": rank} | p_values)
     return plain_table(
         f"Average ranks by {METRIC_LABELS[METRIC].lower()} over {ranking.n_datasets} data "
         "sets (1 is best), and p-values of Wilcoxon's signed-rank test between pairs of methods, "
         "adjusted by Holm's method.",
         ["Method"],
-        {"rank": "Average rank", **{method: label[method] for method in methods}},
+        {"rank": "Average rank", **label},
         lines,
         [*_notes(ranking, label), paper_note()],
         lower_is_better=["rank"],

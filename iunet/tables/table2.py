@@ -1,31 +1,30 @@
-"""Table 2: the methods over all tabular data sets, made from table 7."""
+"""Table 2: the methods over all tabular data sets, made from the scores of table 7."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.labels import METRIC_LABELS
+from iunet.labels import METRIC_LABELS, dataset_label
 from iunet.paper import paper_table
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.cells import plain_table
-from iunet.tables.document import (
-    Cell,
-    Column,
-    PaperValue,
-    TableDocument,
-    Value,
-    compare_with_paper,
-)
+from iunet.tables.cells import NOT_ASKED, plain_table, problems_of, select
+from iunet.tables.document import Cell, Column, PaperValue, TableDocument, Value, compare_with_paper
 from iunet.tables.scores import metric_labels
-from iunet.tables.table7 import METHODS, paper_table7, table7
+from iunet.tables.table7 import (
+    LIKE_THE_PAPER,
+    METHODS,
+    complete_rows,
+    paper_scores,
+    scores_by_method,
+    tabular_label,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Table 2: summary of the tabular data sets"
 ENTRY = "table7"
-LIKE_THE_PAPER = "like_the_paper"
 METRICS = ["balanced_accuracy", "accuracy", "swapped_balanced_accuracy", LIKE_THE_PAPER]
 SUMMARY = {
     "num_top1": "Num Top1 ↑",
@@ -33,32 +32,43 @@ SUMMARY = {
     "average_rank": "Average rank ↓",
 }
 DECIMALS = 3
+METRIC_NOTE = (
+    "The paper's table 2 summarises its table 7, whose columns are of two metrics (see there): "
+    f"it is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
+)
 
 
 def build(results: Results) -> TableDocument:
-    return table2(table7(of_results(results.runs)))
-
-
-def table2(source: TableDocument) -> TableDocument:
-    """Top-1 counts, averages and average ranks, from table 7."""
-    complete = {metric: complete_scores(source, metric) for metric in METRICS}
-    counted = complete[LIKE_THE_PAPER]
+    """Top-1 counts, averages and average ranks."""
+    runs = of_results(results.runs)
+    scores = {metric: complete_rows(scores_by_method(runs, metric)) for metric in METRICS}
+    summaries = {metric: summary_of(part) for metric, part in scores.items() if len(part)}
+    counted = scores[LIKE_THE_PAPER]
     published, origin = _paper_table2(counted)
-    summaries = {metric: summary_of(scores) for metric, scores in complete.items() if len(scores)}
-    sides = (summaries, published)
+    compared = LIKE_THE_PAPER if published is not None else None
+    methods = list(dict.fromkeys([*METHODS, *runs["method"]]))
+    why = {method: _why_missing(select(runs, method=method), runs) for method in methods}
     lines = {
-        row: ([label], {c.key: _cell(row, c.key, *sides, source) for c in source.columns})
+        row: ([label], {m: _cell(row, m, summaries, published, why[m]) for m in methods})
         for row, label in SUMMARY.items()
     }
-    compared = LIKE_THE_PAPER if published is not None else None
+    datasets = list(runs["dataset"].unique())
+    notes = [METRIC_NOTE]
+    if left_out := [dataset_label(name) for name in datasets if name not in counted.index]:
+        notes.append(
+            f"Only data sets with a score of every method count; {len(left_out)} do not: "
+            f"{', '.join(left_out)}."
+        )
+    if absent := [tabular_label(method) for method in methods if method not in counted]:
+        notes.append(f"Without any score, and so not ranked: {', '.join(absent)}.")
     return plain_table(
-        f"Summary of table 7 over {len(counted)} of {len(source.rows)} data sets: where "
+        f"Summary of table 7 over {len(counted)} of {len(datasets)} data sets: where "
         "each method was best (all tied winners count), its average score (%), and its average "
         "rank (ties share theirs, 1 is best).",
         ["Summary"],
-        [Column(c.key, c.label, compared) for c in source.columns],
+        [Column(method, tabular_label(method), compared) for method in methods],
         lines,
-        [*_notes(source, counted), *origin],
+        [*notes, *origin],
         metrics=METRICS,
         metric_labels=metric_labels(METRICS),
         lower_is_better=["average_rank"],
@@ -82,56 +92,21 @@ def summary_of(values: pd.DataFrame) -> pd.DataFrame:
     ).T
 
 
-def paper_scores() -> pd.DataFrame:
-    """The paper's table 7: data sets by methods."""
-    import pandas as pd
-
-    series = pd.Series({key: value.mean for key, value in paper_table7().items()})
-    return series.unstack()[METHODS]
-
-
-def scores_of(source: TableDocument, metric: str) -> pd.DataFrame:
-    """Data sets by methods, of a metric; `like_the_paper` takes each column's own."""
-    import pandas as pd
-
-    def mean(row: str, column: Column) -> float | None:
-        key = column.paper_metric if metric == LIKE_THE_PAPER else metric
-        value = source.cell(row, column.key).values.get(key)
-        return value.mean if value else None
-
-    content = {c.key: [mean(row.key, c) for row in source.rows] for c in source.columns}
-    return pd.DataFrame(content, index=[row.key for row in source.rows], dtype=float)
-
-
-def complete_scores(source: TableDocument, metric: str) -> pd.DataFrame:
-    """Without methods that have no score at all, the data sets on which every method has one."""
-    return complete_rows(scores_of(source, metric))
-
-
-def complete_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    ranked = scores.dropna(axis=1, how="all")
-    return ranked.dropna() if len(ranked.columns) else ranked.iloc[:0]
-
-
 def _paper_table2(counted: pd.DataFrame) -> tuple[pd.DataFrame | None, list[str]]:
     """The paper's table 2, or what its table 7 gives for the data sets and methods that count."""
     import pandas as pd
 
     scores = paper_scores()
-    methods = list(counted.columns)
-    known = counted.index.isin(scores.index).all() and set(methods) <= set(METHODS)
-    if counted.empty or not known:
+    if counted.empty or not (counted.index.isin(scores.index).all() and {*counted} <= {*METHODS}):
         return None, []
-    if set(counted.index) == set(scores.index) and set(methods) == set(METHODS):
-        rows = {row["metric"]: row for row in paper_table(2)}
-        columns = {m: "mlp_tab" if m == "dense" else m for m in METHODS}
-        content = {m: [float(rows[key][c]) for key in SUMMARY] for m, c in columns.items()}
-        return pd.DataFrame(content, index=list(SUMMARY)), []
+    if len(counted) == len(scores) and {*counted} == {*METHODS}:
+        rows = pd.DataFrame(paper_table(2)).set_index("metric").astype(float)
+        return rows.rename(columns={"mlp_tab": "dense"}), []
     note = (
         f"The paper's side is not its own table 2 but its table 7 summarised over the same "
-        f"{len(counted)} data sets and {len(methods)} methods."
+        f"{len(counted)} data sets and {len(counted.columns)} methods."
     )
-    return summary_of(scores.loc[counted.index, methods]), [note]
+    return summary_of(scores.loc[counted.index, [*counted]]), [note]
 
 
 def _cell(
@@ -139,7 +114,7 @@ def _cell(
     method: str,
     summaries: dict[str, pd.DataFrame],
     published: pd.DataFrame | None,
-    source: TableDocument,
+    why_missing: str,
 ) -> Cell:
     cell = Cell()
     for metric, summary in summaries.items():
@@ -147,28 +122,19 @@ def _cell(
             value = float(summary.loc[row, method])
             text = f"{value:.0f}" if row == "num_top1" else None
             cell.values[metric] = Value(value, text=text)
-    if not cell.values:
-        reasons = {source.cell(r.key, method).missing for r in source.rows} - {None}
-        none = "no data set has a score of every method"
-        cell.missing = "; ".join(sorted(reasons)) if len(reasons) else none
+    cell.missing = None if cell.values else why_missing
     if published is not None and method in published:
         paper = PaperValue(float(published.loc[row, method]), None, LIKE_THE_PAPER)
         compare_with_paper(cell, paper)
     return cell
 
 
-def _notes(source: TableDocument, counted: pd.DataFrame) -> list[str]:
-    notes = [
-        "The paper's table 2 summarises its table 7, whose columns are of two metrics (see there): "
-        f"it is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
-    ]
-    left_out = [row.labels[0] for row in source.rows if row.key not in counted.index]
-    if left_out:
-        notes.append(
-            f"Only data sets with a score of every method count; {len(left_out)} do not: "
-            f"{', '.join(left_out)}."
-        )
-    absent = [c.label for c in source.columns if c.key not in counted.columns]
-    if absent:
-        notes.append(f"Without any score, and so not ranked: {', '.join(absent)}.")
-    return notes
+def _why_missing(own: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """Why a method has no summary: the reasons of its missing cells in table 7."""
+    parts = [select(own, dataset=dataset) for dataset in runs["dataset"].unique()]
+    reasons = {
+        NOT_ASKED if part.empty else "; ".join(problems_of(part))
+        for part in parts
+        if part["test_accuracy"].isna().all()
+    }
+    return "; ".join(sorted(reasons)) or "no data set has a score of every method"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from run_frames import frame_of, layers_of, results_of, run, table_of
+from run_frames import layers_of, results_of, run, table_of
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from iunet.artifacts import write_json
@@ -17,9 +17,9 @@ from iunet.tables.catalog import table_module
 from iunet.tables.document import VALUE
 from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import MAJORITY, NEITHER, ONE, telling_cells
-from iunet.tables.ranking import critical_difference, paper_ranking, ranking_table, smallest_p
-from iunet.tables.table2 import paper_scores, summary_of
-from iunet.tables.table7 import METHODS, table7
+from iunet.tables.ranking import critical_difference, paper_ranking, smallest_p
+from iunet.tables.table2 import summary_of
+from iunet.tables.table7 import METHODS, paper_scores
 
 # ---- ranking
 
@@ -120,7 +120,7 @@ def test_ranking_table():
         run(dataset, "mlp_tab", method, 0, score)
         for (dataset, method), score in paper_scores().stack().items()
     ]
-    table = ranking_table(table7(frame_of(*rows)))
+    table = table_of("ranking", *rows)
     assert [row.key for row in table.rows] == list(table.data["ranks"])
     assert table.cell("mlp_c", "rank").values["value"].mean == pytest.approx(2.5875)
     p = table.cell("mlp_c", "tabnet").values["value"].mean

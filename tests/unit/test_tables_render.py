@@ -9,13 +9,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from run_frames import frame_of, run, table_of
+from run_frames import run, table_of
 
 from iunet.escape import latex_text
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
-from iunet.tables.ranking import ranking_table
 from iunet.tables.render.forms import write_table
-from iunet.tables.table7 import METHODS, table7
+from iunet.tables.table7 import METHODS
 
 FORMS = ("json", "csv", "markdown", "html", "latex")
 
@@ -61,7 +60,7 @@ def test_csv_is_tidy_and_exact(render):
 
 def test_csv_has_the_papers_value_with_its_metric(render):
     row = run("vehicle", "mlp_tab", "iunet", 0, 60.0, balanced=70.0, swapped=80.0)
-    lines = read_lines(render(table7(frame_of(row)))["csv"])
+    lines = read_lines(render(table_of("table7", row))["csv"])
     iunet = {line["metric"]: line for line in lines if line["column"] == "iunet"}
     assert iunet["swapped_balanced_accuracy"]["paper"] == "81.805"
     assert iunet["balanced_accuracy"]["paper"] == iunet["accuracy"]["paper"] == ""
@@ -151,8 +150,14 @@ def nasty_table():
 @functools.cache
 def all_tables():
     rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(50) for m in METHODS]
-    long = table7(frame_of(*rows))
-    return vision_table(), nasty_table(), long, ranking_table(long), table_of("metric_problem")
+    long = table_of("table7", *rows)
+    return (
+        vision_table(),
+        nasty_table(),
+        long,
+        table_of("ranking", *rows),
+        table_of("metric_problem"),
+    )
 
 
 @pytest.mark.parametrize("number", range(5))

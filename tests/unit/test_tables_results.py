@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from configs import benchmark, merged
-from run_frames import frame_of, run, table_of
+from run_frames import run, table_of
 from scipy.stats import ttest_ind_from_stats
 
 from iunet.paper import paper_table
 from iunet.tables.consistency import consistency_table
 from iunet.tables.document import PaperValue, Value, agreement
 from iunet.tables.notes import note_subsets, stand_in_text
-from iunet.tables.table2 import paper_scores, summary_of, table2
-from iunet.tables.table7 import METHODS, table7
+from iunet.tables.table2 import summary_of
+from iunet.tables.table7 import METHODS, paper_scores
 
 
 def bests(table, row, metric):
@@ -231,7 +231,7 @@ def tabular_frame(datasets=("vehicle", "kc1"), methods=METHODS):
 
 
 def test_table7():
-    table = table7(frame_of(*tabular_frame()))
+    table = table_of("table7", *tabular_frame())
     cells = table.cells["vehicle"]
     assert {m: cells[m].values["accuracy"].mean for m in ("dense", "mlp_c")} == {
         "dense": 70.0,
@@ -269,7 +269,7 @@ def test_the_papers_table7_as_a_document_gives_its_table2():
         run(dataset, "mlp_tab", method, 0, score)
         for (dataset, method), score in paper_scores().stack().items()
     ]
-    table = table2(table7(frame_of(*rows)))
+    table = table_of("table2", *rows)
     for row in table.rows:
         for cell in table.cells[row.key].values():
             assert abs(cell.difference) <= 0.00051 and cell.agrees == "n/a"
@@ -291,7 +291,7 @@ def test_table2_counts_complete_data_sets():
     rows = tabular_frame(("vehicle", "kc1", "own"), METHODS[:3])
     rows = [r for r in rows if not (r["dataset"] == "kc1" and r["method"] == "omp")]
     rows.append(run("kc1", "mlp_tab", "omp", 0, missing="not finished"))
-    table = table2(table7(frame_of(*rows)))
+    table = table_of("table2", *rows)
     assert "2 of 3 data sets" in table.caption
     assert any("1 do not: kc1" in note for note in table.notes)
     assert any("not ranked: IUNET, XGB" in note for note in table.notes)
@@ -301,7 +301,7 @@ def test_table2_counts_complete_data_sets():
 
 
 def test_table2_compares_a_part_with_the_same_part_of_the_paper():
-    table = table2(table7(frame_of(*tabular_frame(("vehicle",)))))
+    table = table_of("table2", *tabular_frame(("vehicle",)))
     cell = table.cell("average_accuracy", "xgb")
     assert cell.paper.mean == 74.973 and cell.difference == pytest.approx(69.0 - 74.973)
     assert any("same 1 data sets and 7 methods" in note for note in table.notes)
@@ -309,7 +309,7 @@ def test_table2_compares_a_part_with_the_same_part_of_the_paper():
 
 def test_summary_of_nothing():
     rows = [run("vehicle", "mlp_tab", m, 0, missing="not finished") for m in METHODS]
-    table = table2(table7(frame_of(*rows)))
+    table = table_of("table2", *rows)
     assert "0 of 1 data sets" in table.caption
     assert table.cell("num_top1", "iunet").missing == "not finished"
 
