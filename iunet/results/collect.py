@@ -73,16 +73,13 @@ def records(bench: Benchmark, request: Request, rows: list[Record] | None = None
     asked = asked_runs(bench, request)
     if rows is not None:
         return _records_of_csv(asked, rows)
-    candidates: dict[tuple, set[tuple[str, str]]] = {}
-    for run in asked:
-        candidates.setdefault(run.key[:3], set()).add((run.supernet, run.cut or ""))
     read = functools.cache(read_json)
     subsets = {d["dataset"]: d.get("subset") for d in _dataset_records(bench, request, None)}
     found = []
     for run in asked:
         record = _record(run)
         if not run.missing:
-            record |= read_run(run, candidates[run.key[:3]], read)
+            record |= read_run(run, read)
             record["subset"] = subsets[run.dataset]
         found.append(record)
     return found
@@ -137,7 +134,7 @@ def _dataset_records(bench: Benchmark, request: Request, rows: list[Record] | No
         record = {"dataset": name, "kind": bench.registry[name].kind}
         record["missing"] = bench.unavailable.get(name)
         if name in splits:
-            record |= read_dataset(splits[name], name)
+            record |= read_dataset(splits[name])
         elif rows is not None:
             record["subset"] = subsets.get(name)
         else:

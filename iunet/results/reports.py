@@ -1,6 +1,7 @@
-"""Reports of runs, read and checked: what is damaged or belongs to another run is refused by name.
+"""What the reports of runs (`evaluation.json`, `mask.json`, `choice-<method>.json`, …) say.
 
-A report is an `evaluation.json`, a `mask.json`, …, a choice a `choice-<method>.json`.
+That a report belongs to its run is checked before by what it says of its own job
+(iunet/provenance.py).
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from iunet.artifacts import read_json, read_provenance
 from iunet.errors import UserError, one_line
 from iunet.labels import SCORES
 from iunet.results.request import SECONDS, AskedRun
-from iunet.runs.names import base_network
 
 SCORED = [f"{part}_{score}" for part in ("valid", "test") for score in SCORES]
 SIZES = [
@@ -32,10 +32,9 @@ SIZES = [
 ]
 TRANSFORMS = ("resize", "horiz", "color", "graysc", "feat")  # of images, and of tables
 SECTIONS = ("consistency", "trained_consistency", "fresh_consistency")
-PERCENTAGE, LABELS, KAPPA, TIME = "percentage", "number of labels", "kappa", "time in seconds"
-RANGES = {PERCENTAGE: (0, 100), LABELS: (1, math.inf), KAPPA: (-1, 1), TIME: (0, 1e12)}
-# Of a network under a transform; a constant predictor has no kappa.
-MEASURED = {"same": PERCENTAGE, "distinct_labels": LABELS, "kappa": KAPPA}
+MEASURED = ("same", "distinct_labels", "kappa")  # of a network under a transform
+RANGES = {"distinct_labels": (1, math.inf), "kappa": (-1, 1), "total_s": (0, 1e12)}
+PERCENTAGE = (0, 100)  # everything else
 FIRST_LAYER = ("measure", "value", "shuffled", "ratio", "units", "left_out", "wide_features")
 LAYER = {"weight": str, "shape": str, "kept": int, "dead_units": int, "density": float}
 TRIAL = {
@@ -52,16 +51,14 @@ def refuse(path: object, problem: str) -> NoReturn:
     raise UserError(f"{path} {problem}. {REDO}")
 
 
-def read_run(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> Report:
-    """All that the reports of a run say of it; `candidates` are those of its method."""
+def read_run(run: AskedRun, read: Read) -> Report:
+    """All that the reports of a run say of it."""
     path = run.files["evaluation"]
     report = read_json(path)
-    _check_run(path, "report", report, run, ("dataset", "seed", "stage"))
-    _check_network(path, report, run)
     failed, overlap = report.get("failed"), report.get("overlap_with_initial_mask")
     row: Report = {
         "ratio": report.get("ratio"),
-        "chosen": _is_chosen(run, candidates, read),
+        "chosen": _is_chosen(run, read),
         "failed": failed,
         "disconnected": bool(report.get("disconnected")),
         "overlap_with_initial_mask": overlap,
@@ -76,24 +73,6 @@ def read_run(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> Rep
     _refuse_unknown(path, first, FIRST_LAYER)
     row |= {f"first_layer_{key}": value for key, value in first.items()}
     return row | _mask(run, overlap, read) | _times(run, read)
-
-
-def _check_run(path: str, kind: str, report: Report, run: AskedRun, keys: Iterable[str]) -> None:
-    """A report must be that of the run."""
-    for key in keys:
-        found, asked = report.get(key), getattr(run, key)
-        if found != asked:
-            refuse(path, f"is the {kind} of {key} {found!r}, but {asked!r} was expected ({run})")
-
-
-def _check_network(path: str, report: Report, run: AskedRun) -> None:
-    """A report names its network without changes, that of a tuned learner its method, if any."""
-    network = report.get("network")
-    name = network.get("name") if isinstance(network, dict) else network
-    known = (base_network(run.network), run.method)
-    if name not in known and not (name is None and run.stage == "tuned"):
-        asked = f"but '{run.network}' was expected ({run})"
-        refuse(path, f"is the report of network '{name}', {asked}")
 
 
 def _refuse_unknown(path: str, found: Iterable[str], known: Iterable[str]) -> None:
@@ -114,19 +93,21 @@ def _scores(report: Report, path: str) -> dict[str, float]:
     found = {}
     for key in SCORED:
         if key in metrics:
-            found[key] = _number(metrics[key], PERCENTAGE, key, path)
+            found[key] = _number(metrics[key], key, path)
         elif not (valid_may_lack and key.startswith("valid")):
             refuse(path, f"has no metric '{key}'")
     return found
 
 
-def _number(value: Any, kind: str, place: str, path: str) -> float:
+def _number(value: Any, place: str, path: str) -> float:
     """A number within the range of its kind; NaN lies in none."""
-    low, high = RANGES[kind]
+    low, high = limits = RANGES.get(place.rpartition(".")[2], PERCENTAGE)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:
-        raise UserError(f"{path}: '{place}' is {value!r}, which is not a {kind}. {REDO}")
-    return float(value) if kind == PERCENTAGE else value
+        raise UserError(
+            f"{path}: '{place}' is {value!r}, not a number from {low} to {high}. {REDO}"
+        )
+    return float(value) if limits is PERCENTAGE else value
 
 
 def _consistency(report: Report, section: str, path: str) -> Report:
@@ -134,10 +115,10 @@ def _consistency(report: Report, section: str, path: str) -> Report:
     measured = report.get(section) or {}
     _refuse_unknown(path, measured, TRANSFORMS)
     for transform, entry in measured.items():
-        for key, kind in MEASURED.items():
+        for key in MEASURED:
             value = entry.get(key)
-            if value is not None or kind != KAPPA:
-                value = _number(value, kind, f"{section}.{transform}.{key}", path)
+            if value is not None or key != "kappa":  # which a constant predictor lacks
+                value = _number(value, f"{section}.{transform}.{key}", path)
             found[f"{section}_{transform}_{key}"] = value
     return found
 
@@ -164,13 +145,8 @@ def _mask(run: AskedRun, overlap: float | None, read: Read) -> Report:
     """
     if "mask" not in run.files:
         return {}
-    path = run.files["mask"]
-    report = read(path)
-    _check_run(path, "mask", report, run, ("dataset", "seed"))
-    layers = report.get("layers")
-    if not layers:
-        refuse(path, f"has no layers ({run})")
-    layers = [layer | {"shape": "x".join(map(str, layer["shape"]))} for layer in layers]
+    report = read(run.files["mask"])
+    layers = [layer | {"shape": "x".join(map(str, layer["shape"]))} for layer in report["layers"]]
     found = {f"layer_{key}": [layer[key] for layer in layers] for key in LAYER}
     of_mask = report["overlap_with_initial_mask"]
     return found | {"mask_overlap": of_mask, "own_mask": of_mask == overlap}
@@ -181,7 +157,7 @@ def _times(run: AskedRun, read: Read) -> Report:
     for stage in SECONDS:
         if path := run.files.get(stage):
             seconds = (read(path).get("times") or {}).get("total_s")
-            row[f"{stage}_seconds"] = _number(seconds, TIME, "times.total_s", path)
+            row[f"{stage}_seconds"] = _number(seconds, "times.total_s", path)
     if "study" in run.files:
         study = read(run.files["study"])
         row |= {f"trials_{key}": value for key, value in study["counts"].items()}
@@ -189,22 +165,12 @@ def _times(run: AskedRun, read: Read) -> Report:
     return row
 
 
-def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> bool | None:
+def _is_chosen(run: AskedRun, read: Read) -> bool | None:
     """Whether a candidate was chosen; None before the choice, and where there is none."""
     if "choice" not in run.files:
         return None
-    path = run.files["choice"]
-    choice = read(path)
-    _check_run(path, "choice", choice, run, ("dataset", "network", "method"))
-    if "chosen" not in choice:
-        refuse(path, "is not a choice: it has no 'chosen'")
-    if (chosen := choice["chosen"]) is None:
-        return False
-    pair = (chosen.get("supernet"), chosen.get("cut"))
-    if pair not in candidates:
-        asked = ", ".join(map("/".join, sorted(candidates)))
-        refuse(path, f"chooses {chosen!r}, which is not one of the expected runs: {asked}")
-    return pair == (run.supernet, run.cut)
+    chosen = read(run.files["choice"])["chosen"]
+    return chosen is not None and (chosen["supernet"], chosen["cut"]) == (run.supernet, run.cut)
 
 
 # ---- data sets
@@ -213,11 +179,9 @@ def _is_chosen(run: AskedRun, candidates: set[tuple[str, str]], read: Read) -> b
 GREY_SCALE = " (grey-scale, as three equal channels)"
 
 
-def read_dataset(path: str, dataset: str) -> Report:
+def read_dataset(path: str) -> Report:
     """What the report of a split says of a data set (iunet/tables/table8.py and table9.py)."""
     split = read_json(path)
-    if split.get("dataset") != dataset:
-        refuse(path, f"is the split of {split.get('dataset')!r}, but {dataset!r} was expected")
     provenance = split["provenance"]
     totals = [sum(entry[part] for part in ("train", "valid", "test")) for entry in split["classes"]]
     task = provenance.get("task_id") or provenance.get("instead_of", {}).get("location")

@@ -146,7 +146,7 @@ def test_the_mirror_gives_the_papers_statistics(tmp_path, mirror):
         parts = ("train", "valid", "test", "indices", "preprocessing", "split")
         output = {part: str(tmp_path / f"{name}.{part}") for part in parts}
         split_table(data, description, output, **split_settings(config, registry[name]))
-        sets.append({"dataset": name} | read_dataset(output["split"], name))
+        sets.append({"dataset": name} | read_dataset(output["split"]))
     table = table9.build(results_of(datasets=sets))
     (tmp_path / "table9.csv").write_text(table.own_csv)
     rows = read_csv(tmp_path / "table9.csv").values()

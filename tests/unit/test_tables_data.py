@@ -26,7 +26,7 @@ def dataset(folder, name, train, valid, test, **facts):
     content |= sizes | {"provenance": {"source": "openml", "task_id": 233092}}
     path = folder / f"{name}.json"
     write_json(path, content | facts)
-    return {"dataset": name, "missing": None} | read_dataset(str(path), name)
+    return {"dataset": name, "missing": None} | read_dataset(str(path))
 
 
 def arrhythmia(folder, **facts):
