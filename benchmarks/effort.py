@@ -63,6 +63,9 @@ CANDIDATES = [
     trainings(32, (3, 2e-2), (11, 1, 1e-3)),
     trainings(64, (6, 2e-2), (12, 1, 2e-3)),
     trainings(16, (3, 5e-3), (6, 1, 1e-3)),
+    trainings(64, (6, 2e-2), (12, 1, 4e-3)),
+    trainings(64, (6, 4e-2), (12, 1, 4e-3)),
+    trainings(64, (5, 2e-2), (14, 1, 3e-3)),
 ]
 
 

@@ -245,10 +245,3 @@ def test_help_says_what_there_is(capsys, command):
     assert "usage: iunet" in shown
     wanted = {"fit": "--target", "predict": "--probabilities", "export": "--to"}
     assert wanted[command[0]] in shown if command else all(name in shown for name in wanted)
-
-
-def test_arguments_that_are_wrong_are_2(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["fit", "data.csv"])
-    assert ended.value.code == 2
-    assert "--target" in capsys.readouterr().err

@@ -10,7 +10,6 @@ from toy_run import Toy
 
 from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import (
-    SparseLinear,
     fold_batchnorm,
     latency_columns,
     measure_chosen,
@@ -96,23 +95,6 @@ def test_measurement():
     columns = latency_columns(latency)
     assert columns["latency_128_dense_ms"] == latency["batches"]["128"]["dense_ms"]
     torch.testing.assert_close(network(x), before)  # measuring leaves the network alone
-
-
-@torch.no_grad()
-def test_sparsity_pays_where_it_should():
-    """A wide layer with 1 % of its weights: the sparse product is faster than the dense one."""
-    layer = nn.Linear(2048, 2048, bias=False)
-    layer.weight.mul_(torch.rand_like(layer.weight) < 0.01)
-    spec = NetworkSpec("mlp_tab", 2, n_inputs=2048, options={"width": 2048, "depth": 2})
-    network = build_network(spec)
-    masks = {
-        name: np.random.default_rng(0).random(w.shape) < 0.01
-        for name, w in encoder_weights(network).items()
-    }
-    latency = measure_latency(network, spec, masks, batches=(1,), repeats=5)
-    assert latency["batches"]["1"]["speedup"] > 2
-    x = torch.randn(2, 2048)
-    torch.testing.assert_close(SparseLinear(layer)(x), layer(x), rtol=1e-4, atol=1e-4)
 
 
 def test_the_measure_stage(tmp_path):
