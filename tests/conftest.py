@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 # two cores wait for each other, a hundred times longer than the work takes.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # tests are the same on a machine with a GPU
 
 # A shell ignores these signals in its background jobs, and so would all that the tests start.
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

@@ -213,9 +213,9 @@ def explain_failure(error: BaseException, run: str, estimated_mb: int, per_gpu: 
     if device_failure(error) == "memory":
         return (
             f"{run} ran out of GPU memory ({said}). It needs an estimated {estimated_mb:,} MB"
-            f"{card}, and 'jobs_per_gpu' lets {per_gpu} jobs share a GPU. Lower that key, stop "
-            "other programs on the GPU (`nvidia-smi` lists them), use a larger GPU, or move the "
-            "network or learner to the CPU with the config key 'devices'."
+            f"{card}. Let fewer jobs share the GPU: lower 'jobs_per_gpu' (now {per_gpu}) or "
+            "`--resources gpu=N`. Or stop other programs on it (`nvidia-smi` lists them), use a "
+            "larger GPU, or move the network or learner to the CPU with the config key 'devices'."
         )
     return (
         f"{run} stopped because its GPU failed ({said}). This is not counted as a result. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import platform
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from configs import benchmark, merged
 
 from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
-from iunet.machine import device
 from iunet.runs.entries import datasets_named
 from iunet.runs.schema import read_schema
 from iunet.runs.validate import restore_numbers, unavailable
@@ -209,43 +207,3 @@ def test_sets_that_a_mirror_lacks(tmp_path):
     index.write_text("name,file,sha256\nvehicle,vehicle.parquet,\n")
     with pytest.raises(UserError, match="a row without 'sha256'"):
         mirror_index(tmp_path)
-
-
-# ---- device
-
-
-@pytest.fixture
-def machine(tmp_path, monkeypatch):
-    """A machine with a given number of GPUs, as the driver shows them."""
-
-    def make(gpus: int, visible: str | None = None):
-        for i in range(gpus):
-            (tmp_path / f"gpu{i}").mkdir()
-        monkeypatch.setattr(device, "NVIDIA_GPUS", tmp_path if gpus else tmp_path / "absent")
-        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-        monkeypatch.setenv(device.ANSWER, f"{platform.node()}|")  # torch can use it
-        if visible is not None:
-            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("gpus", "visible", "wanted", "resolved"),
-    [
-        (0, None, "auto", "cpu"),
-        (2, None, "auto", "cuda"),
-        (2, "1", "auto", "cuda"),
-        (2, "", "auto", "cpu"),
-        (2, None, "cpu", "cpu"),
-        (0, None, "cuda", "cuda"),
-    ],
-)
-def test_device(machine, gpus, visible, wanted, resolved):
-    machine(gpus, visible)
-    assert device.resolve_device(wanted) == resolved
-
-
-def test_unknown_device(machine):
-    with pytest.raises(UserError, match="'device' is 'gpu'"):
-        device.resolve_device("gpu")

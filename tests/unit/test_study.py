@@ -141,7 +141,7 @@ def test_a_gpu_that_fails_is_explained():
     error = RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
     said = explain_failure(error, "wine/mlp_tab/seed0", 2_500, 4)
     assert said.startswith("wine/mlp_tab/seed0 ran out of GPU memory (CUDA out of memory.")
-    assert "2,500 MB" in said and "'jobs_per_gpu' lets 4 jobs share" in said
+    assert "2,500 MB" in said and "lower 'jobs_per_gpu' (now 4)" in said
     sticky = explain_failure(RuntimeError("CUDA error: unspecified"), "wine/xgb", 0, 1)
     assert "its GPU failed" in sticky and "CUDA error: unspecified" in sticky
 
