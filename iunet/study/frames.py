@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from iunet.results.selection import MAIN_NETWORKS, main_runs
-from iunet.tables.differences import Compared, compared, finding
-from iunet.tables.verdicts import POINT
+from iunet.tables.differences import compared
+from iunet.tables.verdicts import finding
 
 NAMES = {"tabular": "tables", "vision": "images"}
 
@@ -51,7 +51,7 @@ def comparisons(runs: pd.DataFrame) -> pd.DataFrame:
     for row in COMPARISONS.to_dict("records"):
         for kind in row["kinds"].split():
             methods = [row["ours"], row["theirs"]]
-            each = finding(Compared(differences(runs, kind, *methods)), POINT)
+            each = finding(differences(runs, kind, *methods))
             if each.effect is None:
                 continue
             sides = mains[kind][mains[kind]["method"].isin(methods)].set_index(["dataset", "seed"])

@@ -25,16 +25,14 @@ from iunet.study.frames import (
     scores,
 )
 from iunet.study.table7 import table7_tables
-from iunet.tables.differences import Compared, Finding, finding
 from iunet.tables.verdicts import (
     NOT_RUN,
-    POINT,
-    SURE,
     UNDECIDED,
-    UNKNOWN,
-    WITHIN,
+    Finding,
     Interval,
     effect,
+    finding,
+    undecided_word,
 )
 
 NOT_ASKED = "–"
@@ -118,12 +116,12 @@ def comparisons_table(found: pd.DataFrame, notes: bool) -> str:
 
 def _verdicts(row: dict, most: int, notes: bool) -> str:
     found: Finding = row["finding"]
-    effect, judgement = found.effect, found.judgement
-    text = f"**{judgement.on_sets}** {shown(effect.mean, effect.on_sets)}"
+    effect = found.effect
+    text = f"**{found.on_sets}** {shown(effect.mean, effect.on_sets)}"
     if effect.beyond:
-        word = judgement.beyond
+        word = found.beyond
         if word == UNDECIDED:
-            word += f" ({WITHIN if found.standing.within >= SURE else UNKNOWN})"
+            word += f" ({undecided_word(found.standing.within)})"
         text += f"; beyond them {word} [{effect.beyond[0]:+.2f}, {effect.beyond[1]:+.2f}]"
     text += f"; {len(effect.datasets)} of them" * (len(effect.datasets) < most)
     if not notes:
@@ -134,7 +132,7 @@ def _verdicts(row: dict, most: int, notes: bool) -> str:
     text += f"; cut off: {', '.join(row['cut_off'])}" if row["cut_off"] else ""
     apart = len(row["other_processors"])
     text += f"; {apart} of them on two CPUs" if apart else ""
-    names = judgement.decided_by
+    names = found.decided_by
     return text + (f"; another verdict without {' or '.join(names)}" if names else "")
 
 
@@ -150,9 +148,9 @@ def differences_table(runs: pd.DataFrame) -> str:
     ]
     parts = {"mean": found, f"mean without {largest}": found.drop(largest, level="dataset")}
     for title, part in parts.items():
-        whole = finding(Compared(part), POINT)
+        whole = finding(part)
         intervals = {"these sets": whole.effect.on_sets, "beyond": whole.effect.beyond}
-        verdicts = (whole.judgement.on_sets, whole.judgement.beyond)
+        verdicts = (whole.on_sets, whole.beyond)
         for (name, interval), verdict in zip(intervals.items(), verdicts, strict=True):
             if interval:
                 lines.append(

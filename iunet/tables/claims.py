@@ -7,7 +7,7 @@ intervals and the rule in verdicts.py. No run is asked for that no other table o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iunet.escape import csv_text
 from iunet.labels import method_label
@@ -20,10 +20,7 @@ from iunet.tables.cells import NONE, plain_table
 from iunet.tables.differences import (
     MEASURES,
     Compared,
-    Finding,
-    all_hold,
     compared,
-    finding,
     metric_of_table7,
     runs_of_table,
 )
@@ -32,12 +29,16 @@ from iunet.tables.paper_runs import paper_frames
 from iunet.tables.verdicts import (
     FEW,
     NOT_REPRODUCED,
-    SURE,
     UNDECIDED,
-    UNKNOWN,
-    WITHIN,
+    Finding,
+    all_hold,
+    finding,
     holm,
+    undecided_word,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TITLE = "The paper's claims"
 SCALED = {  # what a remark calls it
@@ -195,20 +196,22 @@ def build(results: Results) -> TableDocument:
     return ledger({claim.key: find(claim, frames) for claim in CLAIMS}, facts)
 
 
-def find(claim: Claim, frames: dict[str, Any]) -> Finding:
+def find(claim: Claim, frames: dict[str, pd.DataFrame]) -> Finding:
     """What the runs say of a claim; `frames` has the runs of each table."""
     if claim.table not in frames:  # not about runs, or about none that there are
         return metric_of_table7() if claim.key == "metric" else Finding(remarks=[NO_RUN])
-    found = {title: _judged(claim, c) for title, c in _comparisons(claim, frames).items()}
-    result = all_hold(found) if len(found) > 1 else next(iter(found.values()))
+    found = {
+        title: finding(both.differences, claim.smallest, claim.level, both.remarks)
+        for title, both in _comparisons(claim, frames[claim.table]).items()
+    }
+    result = all_hold(found)
     if result.effect is None and not result.remarks:
         result.remarks.append("its methods are not in this run")
     return result
 
 
-def _comparisons(claim: Claim, frames: dict[str, Any]) -> dict[str, Compared]:
+def _comparisons(claim: Claim, frame: pd.DataFrame) -> dict[str, Compared]:
     """What a claim compares, by what a remark calls it."""
-    frame = frames[claim.table]
     if measure := MEASURES.get(claim.key):
         return {claim.key: measure(frame)}
     pairs = zip(claim.ours.split(), claim.theirs.split(), strict=True)
@@ -220,10 +223,6 @@ def _comparisons(claim: Claim, frames: dict[str, Any]) -> dict[str, Compared]:
     }
 
 
-def _judged(claim: Claim, found: Compared) -> Finding:
-    return finding(found, claim.smallest, claim.level)
-
-
 def find_in_paper(claim: Claim) -> Finding:
     """What the paper's own numbers say of a claim by the same rule, as far as they can."""
     frames = paper_frames()
@@ -231,18 +230,16 @@ def find_in_paper(claim: Claim) -> Finding:
         return Finding()
     frame = frames[claim.table]
     used = {*claim.ours.split(), *claim.theirs.split()} or {*frame["method"]}
-    # Without a spread of the seeds the data sets alone count.
+    # Without a spread over seeds, only the data sets count.
     alone = not frame[frame["method"].isin(used)]["spread"].all()
-    import pandas as pd
-
     found = {}
-    for title, both in _comparisons(claim, frames).items():
+    for title, both in _comparisons(claim, frame).items():
+        differences = both.differences
         if alone:
-            means = both.differences.groupby("dataset", sort=False).mean()
-            pairs = pd.MultiIndex.from_product([means.index, [0]], names=["dataset", "seed"])
-            both = Compared(means.set_axis(pairs), without_seeds=True)
-        found[title] = _judged(claim, both)
-    return all_hold(found) if len(found) > 1 else next(iter(found.values()))
+            means = differences.groupby("dataset", sort=False).mean()
+            differences = means.to_frame().assign(seed=0).set_index("seed", append=True).iloc[:, 0]
+        found[title] = finding(differences, claim.smallest, claim.level, without_seeds=alone)
+    return all_hold(found)
 
 
 # ---- the ledger
@@ -274,7 +271,7 @@ def _line(claim: Claim, found: Finding, facts: dict[str, Any]) -> dict[str, Any]
         **_numbers(found),
         "datasets": len(found.effect.datasets) if found.effect else 0,
         "seeds": found.effect.seeds if found.effect else 0,
-        "decided_by": list(found.judgement.decided_by),
+        "decided_by": list(found.decided_by),
         **dict.fromkeys(("median", "ahead", "p", "p_holm", "better", "within", "worse")),
         **(vars(found.standing) if found.standing else {}),
         **{f"paper_{key}": value for key, value in _numbers(find_in_paper(claim)).items()},
@@ -294,26 +291,26 @@ def _numbers(found: Finding) -> dict[str, Any]:
         "effect": effect.mean if effect else None,
         "low": low,
         "high": high,
-        "verdict": found.judgement.on_sets,
+        "verdict": found.on_sets,
         "beyond_low": beyond_low,
         "beyond_high": beyond_high,
-        "beyond": found.judgement.beyond,
+        "beyond": found.beyond,
     }
 
 
 def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
     """What a reader has to know to weigh the verdict."""
     texts = list(found.remarks)
-    effect, judgement = found.effect, found.judgement
+    effect = found.effect
     if effect is None or not effect.seeds:
         return texts
-    if judgement.decided_by:
-        texts.insert(0, f"another verdict without {' or '.join(judgement.decided_by)}")
+    if found.decided_by:
+        texts.insert(0, f"another verdict without {' or '.join(found.decided_by)}")
     if len(effect.datasets) < FEW:
         texts.insert(0, f"about {', '.join(effect.datasets)} only")
     if effect.on_sets is None:
         texts.append("one seed: no interval")
-    if claim.level and judgement.on_sets == NOT_REPRODUCED:
+    if claim.level and found.on_sets == NOT_REPRODUCED:
         texts.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")
     if claim.key == "level_mlp_c" and facts.get("unequal"):
         texts.append(facts["unequal"])
@@ -336,51 +333,36 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
 def _texts(line: dict[str, Any]) -> dict[str, str]:
     """The line in words: +1.23 points, 0.45 to 2.01, ± 1 point."""
     texts = {key: str(line[key]) for key in COLUMNS if key in line}
-    texts |= dict.fromkeys(("effect", "interval", "beyond_interval", "sets", "smallest"), NONE)
-    texts |= {"chances": NONE, "paper": NONE}
-    undecided = f"{UNDECIDED}: {undecided_word(line)}" if line["within"] is not None else UNDECIDED
-    words = {None: NONE, UNDECIDED: undecided}
-    for key in ("verdict", "beyond"):
-        texts[key] = words.get(line[key], line[key])
+    texts |= dict.fromkeys(("effect", "sets", "chances", "paper", "smallest"), NONE)
+    words = {None: NONE}
+    if line["within"] is not None:
+        words[UNDECIDED] = f"{UNDECIDED}: {undecided_word(line['within'])}"
+    texts |= {key: words.get(line[key], line[key]) for key in ("verdict", "beyond")}
+    texts["interval"] = _interval(line["low"], line["high"])
+    texts["beyond_interval"] = _interval(line["beyond_low"], line["beyond_high"])
     if line["effect"] is not None:
-        value = _signed(line["effect"]) if line["seeds"] else f"{line['effect']:.2f}"
-        texts["effect"] = f"{value} {line['unit']}".strip()
-    for name, start in {"interval": "", "beyond_interval": "beyond_"}.items():
-        if line[f"{start}low"] is not None:
-            texts[name] = _interval(line[f"{start}low"], line[f"{start}high"])
+        sign = "+" if line["seeds"] else ""
+        texts["effect"] = f"{line['effect']:{sign}.2f} {line['unit']}".strip()
     if line["median"] is not None:
-        texts["sets"] = _minus(
+        texts["sets"] = (
             f"ahead on {line['ahead']} of {line['datasets']}, median {line['median']:+.2f}, "
             f"p = {line['p_holm']:.2g}"
         )
         texts["chances"] = " / ".join(f"{line[k]:.2f}" for k in ("better", "within", "worse"))
     if line["paper_effect"] is not None:
         start, key = ("beyond_", "beyond") if line["paper_beyond"] else ("", "verdict")
-        low, judged = line[f"paper_{start}low"], line[f"paper_{key}"]
-        texts["paper"] = _signed(line["paper_effect"]) + (
-            f" ({_interval(low, line[f'paper_{start}high'])})" if low is not None else ""
-        )
-        texts["paper"] += f", {judged}"
+        interval = _interval(line[f"paper_{start}low"], line[f"paper_{start}high"])
+        shown = "" if interval == NONE else f" ({interval})"
+        texts["paper"] = f"{line['paper_effect']:+.2f}{shown}, {line[f'paper_{key}']}"
     if line["smallest"] is not None:
         unit = line["unit"].removesuffix("s") if line["smallest"] == 1 else line["unit"]
         sign = "± " if line["equality"] else ""
         texts["smallest"] = f"{sign}{line['smallest']:g} {unit}".strip()
+    for key in ("effect", "interval", "beyond_interval", "sets", "paper"):
+        texts[key] = texts[key].replace("-", "−")
     texts["remarks"] = "; ".join(line["remarks"]) or NONE
     return {key: texts[key] for key in COLUMNS}
 
 
-def undecided_word(line: dict[str, Any]) -> str:
-    """Whether an undecided effect is probably smaller than what matters, or not known."""
-    return WITHIN if line["within"] >= SURE else UNKNOWN
-
-
-def _signed(value: float) -> str:
-    return _minus(f"{value:+.2f}")
-
-
-def _interval(low: float, high: float) -> str:
-    return _minus(f"{low:.2f} to {high:.2f}")
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
+def _interval(low: float | None, high: float | None) -> str:
+    return NONE if low is None else f"{low:.2f} to {high:.2f}"

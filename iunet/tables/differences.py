@@ -26,23 +26,11 @@ from iunet.runs.scale import PAPER_TRIALS
 from iunet.tables.cells import in_order, select
 from iunet.tables.locality import first_layers
 from iunet.tables.metric_problem import counts_of_cells
-from iunet.tables.verdicts import (
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    UNDECIDED,
-    Effect,
-    Judgement,
-    Standing,
-    effect,
-    judge,
-    standing,
-)
+from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, Effect, Finding
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_JUDGED = Judgement(NOT_RUN)
 FAMILY = ["iunet", "dense", "omp", "beta_lasso"]  # of MLP_TAB
 NEAR = 1.1  # densities of first layers that differ by less count as equal
 
@@ -53,56 +41,6 @@ class Compared:
 
     differences: pd.Series
     remarks: list[str] = field(default_factory=list)
-    without_seeds: bool = False  # numbers that have no seeds, as some of the paper's
-
-
-@dataclass
-class Finding:
-    """What the runs say of a comparison."""
-
-    effect: Effect | None = None
-    judgement: Judgement = NOT_JUDGED
-    standing: Standing | None = None
-    remarks: list[str] = field(default_factory=list)
-
-
-def finding(found: Compared, smallest: float, level: bool = False) -> Finding:
-    whole = effect(found.differences, without_seeds=found.without_seeds)
-    if whole is None:
-        return Finding(remarks=found.remarks)
-    judgement = judge(found.differences, whole, smallest, level)
-    remarks = list(found.remarks)
-    if whole.single:
-        remarks.append(f"with one seed, and not counted: {', '.join(whole.single)}")
-    return Finding(whole, judgement, standing(whole, smallest), remarks)
-
-
-def all_hold(findings: dict[str, Finding]) -> Finding:
-    """A claim of several comparisons: the effect of the first, and the worst verdict of all."""
-    first, *others = findings.values()
-
-    def worst(verdicts: list[str]) -> str:
-        return min(verdicts, key=(NOT_RUN, NOT_REPRODUCED, UNDECIDED, REPRODUCED).index)
-
-    judged = [each.judgement for each in findings.values()]
-    beyond = [judgement.beyond for judgement in judged]
-    decided = dict.fromkeys(name for judgement in judged for name in judgement.decided_by)
-    remarks = [
-        f"{title}: {found.effect.mean:+.2f}, {found.judgement.on_sets}"
-        for title, found in findings.items()
-        if found.effect
-    ]
-    remarks += [text for found in (first, *others) for text in found.remarks]
-    return Finding(
-        first.effect,
-        Judgement(
-            worst([judgement.on_sets for judgement in judged]),
-            worst(beyond) if all(beyond) else None,
-            tuple(decided),
-        ),
-        first.standing,
-        list(dict.fromkeys(remarks)),
-    )
 
 
 SELECTIONS = {  # what a table shows of its runs, if that is not one result per method
@@ -324,7 +262,7 @@ def metric_of_table7() -> Finding:
         "from the paper's own numbers: no run, no interval",
     ]
     judged = REPRODUCED if possible else NOT_REPRODUCED
-    return Finding(Effect({"table 7": share}, 0), Judgement(judged), remarks=remarks)
+    return Finding(Effect({"table 7": share}, 0), judged, remarks=remarks)
 
 
 MEASURES = {  # by claim

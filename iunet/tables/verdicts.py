@@ -1,12 +1,13 @@
 """Verdicts on comparisons: mean difference, intervals, and one rule for claims and comparisons.
 
-Pure functions of paired differences: a series by data set and seed, positive in favour of "ours".
-An effect counts from the smallest of interest on, which is fixed before any run.
+Everything is computed from paired differences: a series by data set and seed, positive in favour of
+"ours". The smallest effect of interest is fixed before any run.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -162,33 +163,7 @@ def verdict(
     return REPRODUCED if holds else NOT_REPRODUCED if fails else UNDECIDED
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """The verdicts on an effect, and the data sets without which the first would be another."""
-
-    on_sets: str
-    beyond: str | None = None  # None with fewer than FEW sets
-    decided_by: tuple[str, ...] = ()
-
-
-def judge(
-    differences: pd.Series, found: Effect | None, smallest: float = POINT, level: bool = False
-) -> Judgement:
-    """Both verdicts on paired differences, of which `found` is the effect."""
-    if found is None:
-        return Judgement(NOT_RUN)
-    first = verdict(found.mean, found.on_sets, smallest, level)
-    second = verdict(found.mean, found.beyond, smallest, level) if found.beyond else None
-    names = []
-    for name in found.datasets if len(found.datasets) > 1 else ():
-        others = differences.drop([name, *found.single], level="dataset")
-        rest = effect(others, draws=DRAWS // 10, beyond=False)
-        if verdict(rest.mean, rest.on_sets, smallest, level) != first:
-            names.append(name)
-    return Judgement(first, second, tuple(names))
-
-
-# ---- beside the verdicts, from FEW data sets on
+# ---- what is given with the verdicts, from FEW data sets on
 
 
 @dataclass(frozen=True)
@@ -234,6 +209,11 @@ def signed_rank_probabilities(
     return tuple(float(share) for share in (shares == shares.max(axis=1, keepdims=True)).mean(0))
 
 
+def undecided_word(within: float) -> str:
+    """Whether an undecided effect is probably smaller than what matters, or not known."""
+    return WITHIN if within >= SURE else UNKNOWN
+
+
 def holm(p_values: list[float]) -> list[float]:
     """Adjusted for their number: the smallest times n, the next times n − 1, never decreasing."""
     import numpy as np
@@ -243,3 +223,71 @@ def holm(p_values: list[float]) -> list[float]:
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(1, np.maximum.accumulate(np.array(p_values)[order] * factors))
     return list(map(float, adjusted))
+
+
+# ---- all of it
+
+
+@dataclass
+class Finding:
+    """What runs say of a comparison."""
+
+    effect: Effect | None = None
+    on_sets: str = NOT_RUN  # the verdict
+    beyond: str | None = None  # the second one; None with fewer than FEW sets
+    decided_by: tuple[str, ...] = ()  # data sets without which the first would change
+    standing: Standing | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def finding(
+    differences: pd.Series,
+    smallest: float = POINT,
+    level: bool = False,
+    remarks: Iterable[str] = (),
+    without_seeds: bool = False,
+) -> Finding:
+    """The effect of paired differences, with both verdicts."""
+    whole, remarks = effect(differences, without_seeds=without_seeds), list(remarks)
+    if whole is None:
+        return Finding(remarks=remarks)
+
+    def judged(part: Effect, interval: Interval | None) -> str:
+        return verdict(part.mean, interval, smallest, level)
+
+    on_sets, names = judged(whole, whole.on_sets), []
+    for name in whole.datasets if len(whole.datasets) > 1 else ():
+        others = differences.drop([name, *whole.single], level="dataset")
+        rest = effect(others, draws=DRAWS // 10, beyond=False)
+        names += [name] * (judged(rest, rest.on_sets) != on_sets)
+    if whole.single:
+        remarks.append(f"with one seed, and not counted: {', '.join(whole.single)}")
+    return Finding(
+        whole,
+        on_sets,
+        judged(whole, whole.beyond) if whole.beyond else None,
+        tuple(names),
+        standing(whole, smallest),
+        remarks,
+    )
+
+
+def all_hold(findings: dict[str, Finding]) -> Finding:
+    """A claim of several comparisons: the effect of the first, and the worst verdict of all."""
+    first, *others = each = list(findings.values())
+    if not others:
+        return first
+    ranks = (NOT_RUN, NOT_REPRODUCED, UNDECIDED, REPRODUCED)
+    beyond = [found.beyond for found in each]
+    remarks = [
+        f"{title}: {found.effect.mean:+.2f}, {found.on_sets}"
+        for title, found in findings.items()
+        if found.effect
+    ]
+    return replace(
+        first,
+        on_sets=min((found.on_sets for found in each), key=ranks.index),
+        beyond=min(beyond, key=ranks.index) if all(beyond) else None,
+        decided_by=tuple(dict.fromkeys(name for found in each for name in found.decided_by)),
+        remarks=list(dict.fromkeys([*remarks, *(text for f in each for text in f.remarks)])),
+    )

@@ -21,7 +21,6 @@ from iunet.tables.claims import (
 )
 from iunet.tables.differences import (
     MEASURES,
-    Finding,
     best_of_family,
     cheaper,
     compared,
@@ -37,7 +36,7 @@ from iunet.tables.verdicts import (
     REPRODUCED,
     UNDECIDED,
     Effect,
-    Judgement,
+    Finding,
 )
 
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
@@ -124,7 +123,7 @@ def test_one_setting_for_all_needs_several_image_sets():
     found = one_setting(frame_of(*rows))
     assert found.differences.empty and "only cifar10 ran" in found.remarks[0]
     found = find(CLAIM["one_setting"], {"search_fixed_ratio": frame_of(*rows[:2])})
-    assert found.judgement.on_sets == NOT_RUN  # no other was asked for
+    assert found.on_sets == NOT_RUN  # no other was asked for
 
 
 def test_what_is_missing_or_cut_off_is_said():
@@ -150,7 +149,7 @@ def test_the_best_rival_of_the_family_counts():
     found = best_of_family(frame_of(*rows))
     assert found.differences["set0", 0] == found.differences["set0", 1] == 1.0
     assert found.remarks == ["best rival: OMP"]
-    assert find(CLAIM["best_family"], {"table7": frame_of(*rows)}).judgement.beyond == REPRODUCED
+    assert find(CLAIM["best_family"], {"table7": frame_of(*rows)}).beyond == REPRODUCED
     alone = find(
         CLAIM["best_family"], {"table7": frame_of(row("set0", "mlp_tab", "iunet", 0, 1.0))}
     )
@@ -207,7 +206,7 @@ def test_pruning_is_needed_if_both_comparisons_hold(unpruned, pruned, verdict):
         for seed in range(3)
     ]
     found = find(CLAIM["pruning"], {"table4": frame_of(*rows)})
-    assert found.judgement.on_sets == verdict and found.effect.mean == pytest.approx(60 - unpruned)
+    assert found.on_sets == verdict and found.effect.mean == pytest.approx(60 - unpruned)
     assert found.remarks[1].startswith("IUNET − Dense")
 
 
@@ -277,18 +276,18 @@ def test_the_papers_numbers_do_not_decide_its_own_claims():
     assert omp.effect.mean == pytest.approx(0.645, abs=0.01) and omp.effect.on_sets is None
     assert omp.effect.beyond == pytest.approx((-0.47, 1.99), abs=0.1)
     assert dense.effect.beyond == pytest.approx((-0.49, 1.29), abs=0.1)
-    assert omp.judgement.beyond == dense.judgement.beyond == UNDECIDED
+    assert omp.beyond == dense.beyond == UNDECIDED
     cnn = find_in_paper(CLAIM["near_cnn"])
     assert {k: round(v) for k, v in cnn.effect.means.items()} == {
         "cifar10": 34, "cifar100": 16, "svhn": 66,
     }  # fmt: skip
-    assert find_in_paper(CLAIM["omp_images"]).judgement.on_sets == REPRODUCED
-    assert find_in_paper(CLAIM["lazy"]).judgement.on_sets == NOT_RUN
+    assert find_in_paper(CLAIM["omp_images"]).on_sets == REPRODUCED
+    assert find_in_paper(CLAIM["lazy"]).on_sets == NOT_RUN
 
 
 def test_the_metric_of_table_7_contradicts_itself():
     found = metric_of_table7()
-    assert found.judgement.on_sets == NOT_REPRODUCED and found.effect.mean < 50
+    assert found.on_sets == NOT_REPRODUCED and found.effect.mean < 50
     assert "majority rate" in found.remarks[0]
 
 
@@ -301,7 +300,7 @@ def made(of_all: Finding, facts=FACTS, **of_claims: Finding):
 
 def of(mean: float, low: float, high: float, *datasets: str, verdict=REPRODUCED) -> Finding:
     effect = Effect(dict.fromkeys(datasets, mean), 3, (low, high))
-    return Finding(effect, Judgement(verdict))
+    return Finding(effect, verdict)
 
 
 def test_every_claim_has_a_row_with_a_verdict():

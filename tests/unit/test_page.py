@@ -26,7 +26,6 @@ from iunet.page.build import (
 from iunet.page.decisions import beside_config, read_decisions
 from iunet.page.facts import budgets, environments, git_state, job_times, newest
 from iunet.tables.claims import CLAIMS, ledger
-from iunet.tables.differences import Finding
 from iunet.tables.render.view import (
     agreement,
     expected_agreement,
@@ -35,7 +34,7 @@ from iunet.tables.render.view import (
     number_text,
     table_view,
 )
-from iunet.tables.verdicts import REPRODUCED, Effect, Judgement
+from iunet.tables.verdicts import REPRODUCED, Effect, Finding
 
 TEMPLATE = ROOT / "reports" / "page"
 
@@ -103,7 +102,7 @@ def test_agreement_counts_every_kind_beside_what_chance_gives():
 
 def test_claims_come_first_with_their_verdicts():
     found = {claim.key: Finding(remarks=["<none>"]) for claim in CLAIMS}
-    found["scl"] = Finding(Effect({"cifar10": 5.0}, 3, (1.0, 9.0)), Judgement(REPRODUCED))
+    found["scl"] = Finding(Effect({"cifar10": 5.0}, 3, (1.0, 9.0)), REPRODUCED)
     facts = {"kinds": {"cifar10": "vision"}, "scaled_down": {"vision": ["alpha 1 for 8"]}}
     facts |= {"stand_ins": [], "subsets": {}}
     html = rendered(minimal(documents=[ledger(found, facts).to_json() | {"id": "claims"}]))

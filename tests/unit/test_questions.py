@@ -29,7 +29,7 @@ def test_the_verdict_follows_the_smallest_effect(gain, verdict):
     assert first["statement"] == "IUNET beats OMP" and first["kind"] == "tabular"
     found = first["finding"]
     assert found.effect.mean == pytest.approx(gain)
-    assert (found.judgement.on_sets, found.judgement.beyond) == (verdict, verdict)
+    assert (found.on_sets, found.beyond) == (verdict, verdict)
 
 
 def test_wide_spreads_leave_it_undecided_beyond_these_sets():
@@ -37,7 +37,7 @@ def test_wide_spreads_leave_it_undecided_beyond_these_sets():
     for entry in rows:
         if entry["method"] == "iunet":
             entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
-    found = comparisons(frame(rows)).iloc[0]["finding"].judgement
+    found = comparisons(frame(rows)).iloc[0]["finding"]
     assert (found.on_sets, found.beyond) == (REPRODUCED, UNDECIDED)
 
 

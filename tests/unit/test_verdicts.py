@@ -15,8 +15,8 @@ from iunet.tables.verdicts import (
     REPRODUCED,
     UNDECIDED,
     effect,
+    finding,
     holm,
-    judge,
     signed_rank_probabilities,
     standing,
     verdict,
@@ -126,8 +126,7 @@ def test_verdicts_of_equality(mean, interval, expected):
 
 
 def judged(values, **options):
-    differences = sample(values)
-    return judge(differences, effect(differences, draws=2000), **options)
+    return finding(sample(values), **options)
 
 
 def test_two_sets_with_seeds_far_above_zero_are_reproduced():
