@@ -1,9 +1,9 @@
-"""Latency of a pruned network against the dense one, with the kernels that torch has.
+"""Latency of a pruned network and of the dense one, with torch's kernels.
 
-Unstructured sparsity only helps where something uses it. Two forms do: sparse matrices (CSR; of a
-Conv over its unfolded input), and smaller dense layers without the units that are dead. All forms
-compute the same function, BatchNorm folded into the layer before it, the dense one too. The stage
-measures the subnetwork that was chosen, for the efficiency table.
+Unstructured sparsity only helps if something uses it. Two forms do: sparse matrices (CSR; for a
+Conv over its unfolded input), and smaller dense layers without dead units. All forms compute the
+same function, with BatchNorm folded into the layer before it. The stage measures the chosen
+subnetwork, for the efficiency table.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def measure_latency(
 ) -> dict[str, Any]:
     """Median milliseconds of a forward pass, dense and in every pruned form, on one CPU thread.
 
-    `pruned_ms` is the fastest pruned form, named in `form`; a `speedup` below 1 means that it is
-    slower than the dense network.
+    `pruned_ms` is that of the fastest pruned form, named in `form`. A `speedup` below 1 means that
+    it is slower than the dense network.
     """
     network = copy.deepcopy(network).cpu().eval()
     dense = fold_batchnorm(network)
@@ -74,7 +74,7 @@ def measure_latency(
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """On a busy machine, threads that wait for each other would be all that is measured."""
+    """Inside, torch uses one thread: on a busy machine, threads would wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -86,7 +86,7 @@ def one_thread() -> Iterator[None]:
 def _times(
     forms: dict[str, Callable[[Tensor], Tensor]], x: Tensor, repeats: int, warm_up: int
 ) -> dict[str, float]:
-    """The forms take turns, so that a busy moment of the machine hits them all."""
+    """Milliseconds of each form. They take turns, so that a busy moment hits all of them."""
     samples: dict[str, list[float]] = {name: [] for name in forms}
     for step in range(warm_up + repeats):
         for name, form in forms.items():
@@ -109,11 +109,11 @@ def measure_chosen(
     output: str,
     repeats: int = 30,
 ) -> None:
-    """The stage: bytes and latency of the chosen subnetwork, on the CPU; if none was, it says so.
+    """The stage: bytes and latency on the CPU of the chosen subnetwork, if there is one.
 
-    A candidate has supernet and cut, by which it is chosen, and its files: weights, mask and
-    mask_report. `dense` are the weights of the dense network of the same seed, `description` is its
-    initial.json, and `run` says dataset, network, method and seed.
+    A candidate has supernet and cut, which identify it, and its files: weights, mask and
+    mask_report. `dense` has the weights of the dense network with the same seed, `description` is
+    its initial.json, and `run` has dataset, network, method and seed.
     """
     chosen = read_json(choice)["chosen"]
     if chosen is None:
@@ -139,7 +139,7 @@ def measure_chosen(
 
 
 def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
-    """What was measured, under the column names of the efficiency table."""
+    """The measurements under the column names of the efficiency table."""
     columns: dict[str, Any] = {}
     for batch, entry in latency["batches"].items():
         columns[f"latency_{batch}_dense_ms"] = entry["dense_ms"]
@@ -152,7 +152,7 @@ def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
 
 
 def fold_batchnorm(network: nn.Module) -> nn.Module:
-    """The same function in eval mode, with every BatchNorm inside the layer before it."""
+    """The same function in eval mode, with every BatchNorm folded into the layer before it."""
     folded = copy.deepcopy(network).eval()
     for parent in list(folded.modules()):
         before: tuple[str, nn.Module] | None = None
@@ -167,7 +167,7 @@ def fold_batchnorm(network: nn.Module) -> nn.Module:
 
 
 def pruned_forms(network: Network) -> dict[str, nn.Module]:
-    """All forms of a network whose pruned weights are zero."""
+    """All forms of a network with zeros for pruned weights."""
     folded = fold_batchnorm(network)
     forms = {"sparse": sparse_form(folded)}
     if isinstance(folded.encoder, nn.Sequential) and _is_chain(folded.encoder):
@@ -212,7 +212,7 @@ def _csr(weight: Tensor) -> Tensor:
 
 
 def sparse_form(folded: nn.Module) -> nn.Module:
-    """CSR matrices for all encoder layers that miss weights."""
+    """CSR matrices for all encoder layers with pruned weights."""
     form = copy.deepcopy(folded)
     for parent in list(form.encoder.modules()):
         for name, child in list(parent.named_children()):
@@ -226,16 +226,16 @@ def sparse_form(folded: nn.Module) -> nn.Module:
 
 
 def _is_chain(encoder: nn.Sequential) -> bool:
-    """Layers one after the other, each but Flatten followed by ReLU: not so in a ResNet."""
+    """Whether layers follow one another, each with ReLU except Flatten: not so in a ResNet."""
     kinds = nn.Linear | nn.Conv2d | nn.ReLU | nn.Flatten | nn.Identity
     return all(isinstance(module, kinds) for module in encoder)
 
 
 def remove_dead_units(folded: Network) -> Network:
-    """Without units that have no outgoing weights, or a constant output (no incoming ones).
+    """Remove units without outgoing weights, or with a constant output (no incoming weights).
 
-    A constant goes into the bias of the next layer. Behind a Conv with padding it cannot (the
-    border sees zeros instead), so there only units whose constant is 0 are removed.
+    Constants are added to the bias of the next layer. That is impossible before a Conv with padding
+    (the border sees zeros instead), so there only units with the constant 0 are removed.
     """
     form = copy.deepcopy(folded)
     layers = [m for m in form.encoder if isinstance(m, nn.Linear | nn.Conv2d)] + [form.decoder]
@@ -244,7 +244,7 @@ def remove_dead_units(folded: Network) -> Network:
         _keep_units(this, following, used)
     for this, following in pairwise(layers):
         dead = this.weight.flatten(1).abs().sum(dim=1) == 0
-        dead[0] &= not dead.all()  # a layer of no units is none
+        dead[0] &= not dead.all()  # a layer needs a unit
         constant = this.bias.clamp(min=0) * dead
         if isinstance(following, nn.Conv2d):
             dead &= constant == 0

@@ -1,4 +1,4 @@
-"""The catalog of networks: for each its kind of data, its file, and its name for people.
+"""The catalog of networks: their kind of data, their file, and their name for people.
 
 A new network is an entry here and a file with `layers(options, data)` and `build(spec)`. Snakemake
 asks at every start how large a network will be, so these files import torch in `build` only.
@@ -16,7 +16,7 @@ from iunet.networks.layers import Layer, Shape, n_parameters
 
 @dataclass(frozen=True)
 class Size:
-    """A network for a data set: floating-point operations are those of one sample, forward."""
+    """The size of a network for a data set; operations are those of one sample, forward."""
 
     parameters: int
     linear_flops: int
@@ -36,11 +36,11 @@ class NetworkEntry:
     chain: bool = True  # layers follow one another, so that whole units can be removed
 
     def layers(self, options: dict[str, Any], data: Shape) -> list[Layer]:
-        """Of its encoder."""
+        """The layers of its encoder."""
         return import_module(self.module).layers(options, data)
 
     def size(self, options: dict[str, Any], data: Shape) -> Size:
-        """How large it is, by which jobs ask for memory and time."""
+        """Its size, from which jobs get their memory and time."""
         encoder = self.layers(options, data)
         decoder = encoder[-1].shape[0] * data.n_classes
         linear = [layer for layer in encoder if len(layer.shape) == 2]
@@ -57,7 +57,7 @@ class NetworkEntry:
 def network_entry(name: str) -> NetworkEntry:
     if name not in NETWORKS:
         raise UserError(
-            f"There is no network '{name}'.{nearest(name, NETWORKS)} Known networks: "
+            f"The network '{name}' does not exist.{nearest(name, NETWORKS)} Known networks: "
             f"{', '.join(NETWORKS)}."
         )
     return NETWORKS[name]

@@ -1,8 +1,8 @@
-"""How many weights of each layer a global threshold on the initial weights keeps, before any draw.
+"""How many weights of each layer a global threshold on the initial weights keeps, in expectation.
 
-With uniform initial weights a layer with many inputs has a small bound. If the threshold of all
-layers together lies above it, the layer loses every weight, and as far as training does not change
-which weights are large, so does the pruned network. PIS scales all layers alike and changes none of
+Uniform initial weights of a layer with many inputs have a small bound. If the threshold of all
+layers together is above it, the layer loses every weight, and so does the pruned network unless
+training changes which weights are large. PIS scales all layers by one factor and does not change
 this by itself. Standard library only.
 """
 
@@ -13,15 +13,15 @@ import math
 from iunet.networks.catalog import network_entry
 from iunet.networks.layers import Layer
 
-OWN = "fan_out_normal"  # torchvision's for its ResNets: normal, std √(2/fan_out)
-STEPS = 200  # of the bisection: more than a double has bits
+OWN = "fan_out_normal"  # torchvision's for ResNets: normal, std √(2/fan_out)
+STEPS = 200  # of the bisection, more than the bits of a double
 
 
 # ---- one layer
 
 
 def kept_share(layer: Layer, init: str, threshold: float) -> float:
-    """The part of a layer's initial weights whose magnitude is above a threshold."""
+    """The share of a layer's initial weights with a magnitude above a threshold."""
     if init == "he_normal":
         return _normal(threshold, math.sqrt(2 / layer.fan_in))
     if init == OWN:
@@ -71,5 +71,5 @@ def expected_densities(layers: list[Layer], init: str, ratio: float) -> list[flo
 
 
 def init_of(network: str, init: str) -> str:
-    """A network that keeps its library's initialisation has that, whatever the config says."""
+    """The initialisation of a network: its library's if it keeps that, else the config's."""
     return OWN if network_entry(network).own_init else init

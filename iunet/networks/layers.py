@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """What a network has to know of its data (iunet.data.sizes.Data has it, too)."""
+    """What a network needs to know of its data (iunet.data.sizes.Data has it, too)."""
 
     n_inputs: int  # columns after one-hot expansion, or pixels × channels
     n_classes: int
@@ -34,7 +34,7 @@ class Layer:
 
     @property
     def fan_in(self) -> int:
-        """Counts the kernel's positions too."""
+        """Inputs of a unit, with the positions of a kernel."""
         return math.prod(self.shape[1:])
 
     @property
@@ -43,22 +43,22 @@ class Layer:
 
 
 def linear_layers(widths: Sequence[int]) -> list[Layer]:
-    """Of an MLP, from its number of inputs and its hidden widths."""
+    """The layers of an MLP, from its number of inputs and its hidden widths."""
     return [Layer((b, a)) for a, b in pairwise(widths)]
 
 
 def n_parameters(encoder: Sequence[Layer], n_classes: int) -> int:
-    """Of a network: the encoder's weights, its BatchNorms, and the decoder."""
+    """The parameters of a network: encoder weights, BatchNorms and decoder."""
     norms = sum(2 * layer.shape[0] for layer in encoder)
     decoder = n_classes * (encoder[-1].shape[0] + 1)
     return sum(layer.weights for layer in encoder) + norms + decoder
 
 
 def shrunk_widths(n_inputs: int, widths: list[int], n_classes: int, ratio: float) -> list[int]:
-    """Narrower layers, all narrowed alike: a dense network as large as a subnetwork.
+    """Narrower layers, all by the same factor: a dense network as large as a subnetwork.
 
-    It has at most as many parameters as a network of `widths` of whose encoder 1/ratio of the
-    weights are kept; such a one keeps BatchNorm and its decoder, which is large with many classes.
+    It has at most as many parameters as a network of `widths` that keeps 1/ratio of its encoder's
+    weights. That one keeps BatchNorm and its decoder, which is large with many classes.
     """
     if ratio == 1:
         return widths

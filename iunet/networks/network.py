@@ -1,4 +1,4 @@
-"""A network is `decoder(encoder(x))`, the decoder its last linear layer; its initial weights θ†."""
+"""A network is `decoder(encoder(x))`; the decoder is its last linear layer. Initial weights θ†."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from iunet.networks.layers import Layer, Shape
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """All that is needed to build a network; kept in every artifact that holds weights."""
+    """All that is needed to build a network."""
 
     name: str  # of the catalog: mlp_tab, mlp_vis, cnn, resnet18
     n_classes: int
@@ -30,7 +30,7 @@ class NetworkSpec:
         return asdict(self)
 
     def input_shape(self) -> tuple[int, ...]:
-        """Of one sample."""
+        """The shape of one sample."""
         if network_entry(self.name).kind == "tabular":
             return (self.n_inputs,)
         return (self.channels, self.side, self.side)
@@ -39,7 +39,7 @@ class NetworkSpec:
         return Shape(math.prod(self.input_shape()), self.n_classes, self.side)
 
     def layers(self) -> list[Layer]:
-        """Of its encoder, in the order of `encoder_weights`."""
+        """The layers of its encoder, in the order of `encoder_weights`."""
         return network_entry(self.name).layers(self.options, self.data())
 
 
@@ -56,10 +56,10 @@ class Network(nn.Module):
 
 
 class Convolutional(nn.Sequential):
-    """Layers that get their images with the channels last in memory, if they work on a CPU.
+    """Layers that get their images with the channels last in memory on a CPU.
 
-    Convolutions are faster so, and hand the layout on. The weights keep theirs: what is trained,
-    pruned and stored is as ever.
+    That makes convolutions faster, and their outputs have the same layout. Weights keep theirs, so
+    training, pruning and files do not change.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ def mlp(spec: NetworkSpec, flatten: bool = False) -> Network:
 
 
 def encoder_weights(network: Network) -> dict[str, nn.Parameter]:
-    """The weights that pruning may remove: of every Linear and Conv of the encoder, in order."""
+    """The weights that pruning may remove: every Linear and Conv of the encoder, in order."""
     return {
         f"encoder.{name}.weight": module.weight
         for name, module in network.encoder.named_modules()
@@ -103,7 +103,7 @@ def scaled_weights(network: Network) -> dict[str, nn.Parameter]:
 
 def initialise(spec: NetworkSpec, init: str, seed: int) -> Network:
     """θ†: a network with its initial, unscaled weights, the same for every κ and objective."""
-    torch.default_generator.manual_seed(seed)  # of the CPU alone: a caller may use a GPU
+    torch.default_generator.manual_seed(seed)  # only the CPU's: a caller may use a GPU
     network = build_network(spec)
     if init != "torch_default" and not network_entry(spec.name).own_init:
         draw = {"he_normal": _he_normal, "glorot": nn.init.xavier_uniform_}[init]

@@ -1,4 +1,4 @@
-"""`resnet18`: torchvision's (7×7 stem, max-pool), with a multiplier of all channels."""
+"""`resnet18`: torchvision's (7×7 stem, max-pool), with a factor for all channels."""
 
 from __future__ import annotations
 
