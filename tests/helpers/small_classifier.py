@@ -25,3 +25,7 @@ LEARNS = SMALL | {
 
 def classifier(**changes) -> IUNetClassifier:
     return IUNetClassifier(**(SMALL | changes))
+
+
+def learner(**changes) -> IUNetClassifier:
+    return IUNetClassifier(**(LEARNS | changes))

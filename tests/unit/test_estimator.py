@@ -8,15 +8,11 @@ import pyarrow as pa
 import pytest
 import torch
 from sklearn.datasets import load_wine
-from small_classifier import LEARNS
+from small_classifier import learner as classifier
 
 from iunet import IUNetClassifier
 from iunet.estimator.classifier import DisconnectedWarning
 from iunet.method.masks import cut_off_at, used_inputs
-
-
-def classifier(**changes) -> IUNetClassifier:
-    return IUNetClassifier(**(LEARNS | changes))
 
 
 def table(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:

@@ -128,9 +128,25 @@ def test_the_interval_of_a_score():
         (f"{FIT} --valid other.csv", "other.csv has the label 'returns' in 'label', which is not"),
         ("predict absent new.csv", "The model absent does not exist"),
         ("export new.csv --to shipped", "new.csv cannot be read as safetensors"),
+        (f"{FIT} --out .", "which is a folder. Name a file"),
+        (f"{FIT} --out /proc/x/m", "cannot be written to /proc/x/m"),
+        ("fit dates.parquet --target label --out model", "label"),
+        ("fit bytes.parquet --target label --out model", "label"),
+        ("predict old data.csv --out data.csv/x.csv", "data.csv"),
+        ("predict unnamed data.csv", "data.csv has 4 columns, but the model was fitted on 2."),
+        ("export old --to data.csv", "data.csv"),
+        ("export old --to /proc/x", "/proc/x"),
     ],
 )
 def test_what_the_user_can_put_right_is_2(folder, capsys, command, fragment):
+    frame = pd.read_csv("data.csv")
+    if "parquet" in command:
+        days = pd.to_datetime(np.where(frame["age"] > 0, "2020-01-01", "2021-01-01"))
+        frame.assign(label=days).to_parquet("dates.parquet")
+        frame.assign(label=[text.encode() for text in frame["label"]]).to_parquet("bytes.parquet")
+    for name in {"old", "unnamed"} & set(command.split()):
+        X = frame[["age", "zip"]]
+        IUNetClassifier().fit(X if name == "old" else X.to_numpy(), frame["label"]).save(name)
     assert main(command.split()) == 2
     said = capsys.readouterr().err
     assert fragment in said and "Traceback" not in said
@@ -214,6 +230,11 @@ def test_warnings_are_said_once_as_the_commands_own(folder, capsys):
     assert len(warned) == 2
     assert "data set 'data.csv': the column 'id' grows from row to row" in warned[0]
     assert "Treating column 'rooms' as categorical" in warned[1] and "'?'" in warned[1]
+
+
+def test_a_model_of_a_gpu_predicts_on_a_cpu(fitted):
+    IUNetClassifier.load("model").set_params(device="cuda").save("model")
+    assert main(["predict", "model", "new.csv", "--out", "told.csv"]) == 0
 
 
 def test_missing_columns_are_named(folder, capsys):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import torch
 from small_classifier import LEARNS
+from small_classifier import learner as classifier
 
 from iunet import IUNetClassifier
 from iunet.errors import DataError
@@ -24,10 +25,6 @@ def here(tmp_path, monkeypatch):
     defaults = IUNetClassifier.__init__.__kwdefaults__
     monkeypatch.setattr(IUNetClassifier.__init__, "__kwdefaults__", defaults | LEARNS)
     return tmp_path
-
-
-def classifier(**changes) -> IUNetClassifier:
-    return IUNetClassifier(**(LEARNS | changes))
 
 
 def flags(n: int = 160) -> tuple[pd.DataFrame, np.ndarray]:
@@ -244,38 +241,3 @@ def test_a_link_to_a_model_stays_a_link(fitted, tmp_path):
     assert (tmp_path / "link").is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "link"]
     assert IUNetClassifier.load(tmp_path / "first").random_state == 1
-
-
-def test_a_model_of_a_gpu_predicts_on_a_cpu(here):
-    X, y = flags()
-    classifier(supernet_epochs=1).fit(X, y).set_params(device="cuda").save("model")
-    X.to_csv("new.csv", index=False)
-    assert main(["predict", "model", "new.csv", "--out", "told.csv"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("command", "fragment"),
-    [
-        ("fit data.csv --target label --out .", "which is a folder. Name a file"),
-        ("fit data.csv --target label --out /proc/x/m", "cannot be written to /proc/x/m"),
-        ("fit dates.parquet --target label --out m2", "label"),
-        ("fit bytes.parquet --target label --out m2", "label"),
-        ("predict model data.csv --out data.csv/x.csv", "data.csv"),
-        ("predict unnamed data.csv", "data.csv has 3 columns, but the model was fitted on 2."),
-        ("export model --to data.csv", "data.csv"),
-        ("export model --to /proc/x", "/proc/x"),
-    ],
-)
-def test_what_the_user_can_put_right_ends_with_2(fitted, here, capsys, command, fragment):
-    X, y = flags()
-    X.assign(label=y).to_csv("data.csv", index=False)
-    days = pd.to_datetime(np.where(y == "yes", "2020-01-01", "2021-01-01"))
-    X.assign(label=days).to_parquet("dates.parquet")
-    X.assign(label=[label.encode() for label in y]).to_parquet("bytes.parquet")
-    if command.startswith("predict unnamed"):
-        classifier().fit(X.to_numpy(float), y).save("unnamed")
-    fitted.save("model")
-    assert main(command.split()) == 2
-    said = capsys.readouterr().err
-    assert fragment in said and "Traceback" not in said
-    assert not (here / "m2").exists()
