@@ -1,6 +1,8 @@
 """The one kind of error that is written for a person."""
 
+import contextlib
 import re
+from collections.abc import Iterator
 
 # In the environment of jobs: the terminal shows the end of a failed job's log.
 SHOWS_FAILURES = "IUNET_TERMINAL_SHOWS_FAILURES"
@@ -19,6 +21,15 @@ class UserError(Exception):
 
 class DataError(UserError, ValueError):
     """A `UserError` of data that a program handed over: other libraries raise ValueErrors."""
+
+
+@contextlib.contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Inside, the message of a `UserError` begins with what it is about."""
+    try:
+        yield
+    except UserError as error:
+        raise type(error)(f"{what}: {error}") from error
 
 
 def printable(text: str) -> str:

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import atomic_path, sha256, write_arrays, write_json
-from iunet.data.registry import UNDECLARED, Dataset
+from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings, fetch
-from iunet.errors import UserError
 
 if TYPE_CHECKING:
     from iunet.data.images import RawImages
@@ -30,17 +29,12 @@ def download(
     from iunet.data.images import check_images
     from iunet.data.table import clean_table
 
-    try:
+    with dataset.named():
         raw = fetch(dataset, settings, Path(data_path).parent)
-        check = clean_table if dataset.kind == "tabular" else check_images
-        checked = check(dataset.name, raw)
-    except UserError as error:  # names the registry's file and line, where it can be put right
-        if dataset.declared_at == UNDECLARED or dataset.declared_at in str(error):
-            raise
-        raise UserError(f"{error} ('{dataset.name}': {dataset.declared_at}.)") from error
-    write = _write_table if dataset.kind == "tabular" else _write_images
-    for text in getattr(checked, "warnings", ()):
+        checked = clean_table(raw) if dataset.kind == "tabular" else check_images(raw)
+    for text in checked.warnings:
         log.warning("%s: %s", dataset.name, text)
+    write = _write_table if dataset.kind == "tabular" else _write_images
     description = write(dataset.name, checked, data_path)
     head = {"dataset": dataset.name, "kind": dataset.kind, "provenance": raw.provenance}
     file = {"file": Path(data_path).name, "sha256": sha256(data_path)}

@@ -32,9 +32,10 @@ class RawImages:
     y_test: np.ndarray
     class_names: list[str]
     provenance: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
 
-def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImages:
+def read_images(path: Path, provenance: dict[str, Any]) -> RawImages:
     """`x_…` are uint8 [n, side, side, channels], `y_…` whole numbers that index `class_names`."""
     try:
         if not zipfile.is_zipfile(path):
@@ -46,13 +47,11 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
         names = arrays["class_names"]
         names = np.char.decode(names, "utf-8") if names.dtype.kind == "S" else names
     except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise UserError(
-            f"Data set '{dataset}': {path} cannot be read as an image set ({one_line(error)})."
-        ) from error
+        raise UserError(f"{path} cannot be read as an image set ({one_line(error)}).") from error
     if names.ndim != 1 or names.dtype.kind not in "Uiu" or len(np.unique(names)) < len(names):
         raise UserError(
-            f"Data set '{dataset}': the class_names in {path} are {names.dtype} of shape "
-            f"{list(names.shape)}, not a list of different texts."
+            f"the class_names in {path} are {names.dtype} of shape {list(names.shape)}, not a "
+            "list of different texts."
         )
     arrays["class_names"] = [str(name) for name in names]
     refuse_surrogates("The class name", arrays["class_names"])
@@ -60,8 +59,8 @@ def read_images(dataset: str, path: Path, provenance: dict[str, Any]) -> RawImag
         labels = arrays[name]
         if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
             raise UserError(
-                f"Data set '{dataset}': the labels in {path} are {labels.dtype} of shape "
-                f"{list(labels.shape)}, not a list of integers."
+                f"the labels in {path} are {labels.dtype} of shape {list(labels.shape)}, not a "
+                "list of integers."
             )
     return RawImages(**arrays, provenance=provenance)
 
@@ -76,32 +75,31 @@ def _in_colour(raw: RawImages) -> RawImages:
     return replace(raw, **coloured)
 
 
-def check_images(dataset: str, raw: RawImages) -> RawImages:
+def check_images(raw: RawImages) -> RawImages:
     """The same, in colour; arrays that are not a set of square images with labels are refused."""
     raw = _in_colour(raw)
     for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
-        where = f"Data set '{dataset}', {part} images"
         square = x.ndim == 4 and x.shape[1] == x.shape[2] > 0
         if x.dtype != np.uint8 or not square or x.shape[3] != CHANNELS:
             raise UserError(
-                f"{where}: expected uint8 of shape [n, side, side, channels] with 3 channels, or 1 "
-                f"of grey-scale images, found {x.dtype} of shape {list(x.shape)}."
+                f"{part} images: expected uint8 of shape [n, side, side, channels] with 3 "
+                f"channels, or 1 if grey-scale, found {x.dtype} of shape {list(x.shape)}."
             )
         if len(x) == 0:
-            raise UserError(f"{where}: there are none.")
+            raise UserError(f"{part} images: there are none.")
         if len(x) != len(y):
-            raise UserError(f"{where}: {len(x)} images, but {len(y)} labels.")
+            raise UserError(f"{part} images: {len(x)} images, but {len(y)} labels.")
         if y.min() < 0 or y.max() >= len(raw.class_names):
             raise UserError(
-                f"{where}: labels from {y.min()} to {y.max()}, but there are "
+                f"{part} images: labels from {y.min()} to {y.max()}, but there are "
                 f"{len(raw.class_names)} class names."
             )
     if raw.x_train.shape[1:] != raw.x_test.shape[1:]:
         raise UserError(
-            f"Data set '{dataset}': train images have shape {list(raw.x_train.shape[1:])}, test "
-            f"images {list(raw.x_test.shape[1:])}."
+            f"train images have shape {list(raw.x_train.shape[1:])}, test images "
+            f"{list(raw.x_test.shape[1:])}."
         )
     if len(np.unique(raw.y_train)) < 2:
-        raise UserError(f"Data set '{dataset}': the train labels are constant.")
+        raise UserError("the train labels are constant.")
     labels = {name: getattr(raw, name).astype(np.int64) for name in ("y_train", "y_test")}
     return replace(raw, **labels)

@@ -93,9 +93,7 @@ class Preprocessing:
         return cls(numeric, categorical, content["dropped"])
 
 
-def fit_preprocessing(
-    dataset: str, table: pa.Table, train: np.ndarray, max_categories: int
-) -> Preprocessing:
+def fit_preprocessing(table: pa.Table, train: np.ndarray, max_categories: int) -> Preprocessing:
     """Fit on the rows `train` of a table of features."""
     import pyarrow as pa  # late: trainings read what is fitted, and no table
 
@@ -113,21 +111,21 @@ def fit_preprocessing(
             if np.isnan(values).all():
                 dropped.append(name)
             else:
-                numeric.append(_fit_numeric(dataset, name, values))
+                numeric.append(_fit_numeric(name, values))
     if not numeric and not categorical:
-        raise UserError(f"Data set '{dataset}': no column has a value in the train split.")
+        raise UserError("no column has a value in the train split.")
     return Preprocessing(numeric, categorical, dropped)
 
 
-def _fit_numeric(dataset: str, name: str, values: np.ndarray) -> Numeric:
+def _fit_numeric(name: str, values: np.ndarray) -> Numeric:
     median = float(np.nanmedian(values))
     imputed = np.where(np.isnan(values), median, values)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, std = float(imputed.mean()), float(imputed.std())
     if not np.isfinite([mean, std]).all():
         raise UserError(
-            f"Data set '{dataset}': the values of column '{name}' are too large to be standardised "
-            f"(up to {np.nanmax(np.abs(values)):g}). Rescale the column."
+            f"the values of column '{name}' are too large to be standardised (up to "
+            f"{np.nanmax(np.abs(values)):g}). Rescale the column."
         )
     # All equal, up to the rounding of the mean: nothing to learn from, and nothing to divide by.
     constant = imputed.min() == imputed.max() or std == 0
@@ -165,7 +163,7 @@ def apply_preprocessing(
     if not np.isfinite(numeric).all():
         name = fitted.numeric[int(np.flatnonzero(~np.isfinite(numeric).all(axis=0))[0])].name
         raise UserError(
-            f"Column '{name}' has values so far from those of the train split that they cannot be "
+            f"column '{name}' has values so far from those of the train split that they cannot be "
             "standardised. Rescale or clip the column."
         )
     codes = np.empty((len(rows), len(fitted.categorical)), dtype=np.int32)

@@ -7,13 +7,14 @@ uses nothing but the standard library.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from iunet.errors import UserError, nearest, one_line
+from iunet.errors import UserError, naming, nearest, one_line
 
 COLUMNS = ("name", "kind", "source", "location", "target", "categorical")
 KINDS = ("tabular", "vision")
@@ -36,7 +37,6 @@ SOURCES = {
 }
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LIST_SEPARATOR = ";"
-UNDECLARED = "the registry of data sets"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,11 @@ class Dataset:
     categorical: tuple[
         str, ...
     ] = ()  # columns of a file that are categories though they look numeric
-    declared_at: str = UNDECLARED  # file and line, for error messages
+    declared_at: str = "the registry of data sets"  # file and line, for error messages
+
+    def named(self) -> contextlib.AbstractContextManager[None]:
+        """Inside, errors name this data set, and where it can be corrected."""
+        return naming(f"Data set '{self.name}' ({self.declared_at})")
 
     def row(self) -> dict[str, object]:
         """What the registry says, without where it says it."""
@@ -142,18 +146,16 @@ def refuse_placeholders(what: str, path: str) -> None:
         )
 
 
-def check_own_file(dataset: Dataset) -> None:
-    """The file of a user's own data set is there, and is a file."""
-    path = Path(dataset.location)
+def check_own_file(location: str) -> None:
+    """The file of a user's own data set exists, and is a file."""
+    path = Path(location)
     try:
         if path.is_file():
             return
         fault = "is a directory" if path.is_dir() else f"does not exist in {Path.cwd()}"
     except OSError as error:  # a name that is too long
         fault = f"cannot be read ({one_line(error)})"
-    raise UserError(
-        f"Data set '{dataset.name}' ({dataset.declared_at}) is the file '{path}', which {fault}."
-    )
+    raise UserError(f"the file '{path}' {fault}.")
 
 
 def find(registry: dict[str, Dataset], name: str, asked_by: str) -> Dataset:

@@ -19,7 +19,7 @@ import numpy as np
 
 from iunet.artifacts import read_arrays, read_description, write_arrays, write_json
 from iunet.data.preprocess import apply_preprocessing, dictionary_codes, fit_preprocessing
-from iunet.errors import UserError
+from iunet.errors import UserError, naming
 
 log = logging.getLogger(__name__)
 PARTS = ("train", "valid", "test")
@@ -53,14 +53,13 @@ def split_table(
 
     rows, pooled_test, pooled_valid = table_rows(labels, class_names, test_share, valid_share, seed)
 
-    fitted = fit_preprocessing(
-        description["dataset"], features, rows["train"], max_categories=max_categories
-    )
     parts = {}
-    for part in PARTS:
-        numeric, codes = apply_preprocessing(fitted, features, rows[part])
-        labels_of_part = labels[rows[part]].astype("i8")
-        parts[part] = {"numeric": numeric, "categorical": codes, "labels": labels_of_part}
+    with naming(f"Data set '{description['dataset']}'"):
+        fitted = fit_preprocessing(features, rows["train"], max_categories)
+        for part in PARTS:
+            numeric, codes = apply_preprocessing(fitted, features, rows[part])
+            labels_of_part = labels[rows[part]].astype("i8")
+            parts[part] = {"numeric": numeric, "categorical": codes, "labels": labels_of_part}
     write_json(output["preprocessing"], {"kind": "tabular", **fitted.to_json()})
     facts = {
         "seed": seed,

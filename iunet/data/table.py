@@ -37,6 +37,7 @@ class RawTable:
     target: str
     categorical: tuple[str, ...] = ()  # columns that are categories whatever their type
     provenance: dict[str, Any] = field(default_factory=dict)  # goes into the JSON as it is
+    warnings: list[str] = field(default_factory=list)  # for the owner of the data
 
 
 @dataclass
@@ -50,26 +51,24 @@ class CleanTable:
     warnings: list[str]  # of columns that may not be what they are taken for
 
 
-def clean_table(dataset: str, raw: RawTable) -> CleanTable:
+def clean_table(raw: RawTable) -> CleanTable:
     """Check a raw table and give every column its kind."""
     frame = raw.frame
-    _check_shape(dataset, frame, raw)
-    target, classes = _clean_target(dataset, frame[raw.target])
-    features = frame.drop(columns=raw.target)
-    table, columns, warnings = clean_features(dataset, features, raw.categorical)
-    return CleanTable(
-        table.append_column(raw.target, target), raw.target, columns, classes, warnings
-    )
+    _check_shape(frame, raw)
+    target, classes = _clean_target(frame[raw.target])
+    table, columns, warnings = clean_features(frame.drop(columns=raw.target), raw.categorical)
+    table = table.append_column(raw.target, target)
+    return CleanTable(table, raw.target, columns, classes, [*raw.warnings, *warnings])
 
 
 def clean_features(
-    dataset: str, frame: pd.DataFrame, categorical: Collection[str]
+    frame: pd.DataFrame, categorical: Collection[str]
 ) -> tuple[pa.Table, list[dict[str, Any]], list[str]]:
     """The features as checked columns, what is known of each of them, and warnings."""
     arrays, columns, warnings = [], [], []
     for name in frame.columns:
         column = frame[name]
-        kind = "categorical" if name in categorical else _kind(dataset, column)
+        kind = "categorical" if name in categorical else _kind(column)
         if kind == "categorical":
             codes, levels = encode_levels(column)
             arrays.append(dictionary_array(codes, levels))
@@ -81,7 +80,7 @@ def clean_features(
                     "Leave the column out."
                 )
         else:
-            arrays.append(_numeric_array(dataset, column))
+            arrays.append(_numeric_array(column))
             counts = {"n_missing": arrays[-1].null_count}
         columns.append({"name": name, "kind": kind, **counts})
     undeclared = [c["name"] for c in columns if c["kind"] == "categorical"]
@@ -90,38 +89,33 @@ def clean_features(
     return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns, warnings
 
 
-def _check_shape(dataset: str, frame: pd.DataFrame, raw: RawTable) -> None:
+def _check_shape(frame: pd.DataFrame, raw: RawTable) -> None:
     names = list(frame.columns)
     if not all(isinstance(name, str) for name in names):
-        raise UserError(f"Data set '{dataset}': the column names are not all text: {names[:5]}.")
-    refuse_missing_columns(dataset, names, raw.target, raw.categorical)
+        raise UserError(f"the column names are not all text: {names[:5]}.")
+    refuse_missing_columns(names, raw.target, raw.categorical)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f"Data set '{dataset}' has two columns named '{twice}'.")
+        raise UserError(f"two columns are named '{twice}'. Rename or remove one of them.")
     if len(names) < 2:
-        raise UserError(f"Data set '{dataset}' has no column beside its target '{raw.target}'.")
+        raise UserError(f"there is no column but the target '{raw.target}'.")
     if len(frame) == 0:
-        raise UserError(f"Data set '{dataset}' has no rows.")
+        raise UserError("there are no rows.")
 
 
-def refuse_missing_columns(
-    dataset: str, names: list[str], target: str, categorical: Collection[str]
-) -> None:
+def refuse_missing_columns(names: list[str], target: str, categorical: Collection[str]) -> None:
     """A table has its target, and the columns that are declared as categories."""
     for wanted, role in [(target, "target column"), *((c, "column") for c in categorical)]:
         if wanted not in names:
             listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
             raise UserError(
-                f"Data set '{dataset}' has no {role} '{wanted}'.{nearest(wanted, names)} Its "
-                f"columns are: {listed}."
+                f"there is no {role} '{wanted}'.{nearest(wanted, names)} The columns are: {listed}."
             )
 
 
-def _clean_target(
-    dataset: str, column: pd.Series
-) -> tuple[pa.DictionaryArray, list[dict[str, Any]]]:
-    where = f"Data set '{dataset}': the target column '{column.name}'"
-    _kind(dataset, column)  # dates, lists and the like are no labels
+def _clean_target(column: pd.Series) -> tuple[pa.DictionaryArray, list[dict[str, Any]]]:
+    where = f"the target column '{column.name}'"
+    _kind(column)  # dates, lists and the like are no labels
     if n_missing := int(column.isna().sum()):
         row = int(np.flatnonzero(column.isna())[0])
         raise UserError(
@@ -162,7 +156,7 @@ def _is_continuous(column: pd.Series) -> bool:
     return not np.all(values == np.floor(values))
 
 
-def _numeric_array(dataset: str, column: pd.Series) -> pa.Array:
+def _numeric_array(column: pd.Series) -> pa.Array:
     if column.dtype == object or column.dtype == np.longdouble:
         # Decimals, integers beyond 64 bits, numbers beside pd.NA, or wider floats than Arrow has.
         column = column.mask(column.isna(), np.nan).astype("float64")
@@ -170,19 +164,19 @@ def _numeric_array(dataset: str, column: pd.Series) -> pa.Array:
         column = column.sparse.to_dense()
     array = pa.Array.from_pandas(column)  # NaN becomes null
     if pa.types.is_floating(array.type):
-        refuse_infinite(dataset, column.name, column.to_numpy(dtype=float))
+        refuse_infinite(column.name, column.to_numpy(dtype=float))
     return array
 
 
-def refuse_infinite(dataset: str, column: str, values: np.ndarray) -> None:
+def refuse_infinite(column: str, values: np.ndarray) -> None:
     if len(rows := np.flatnonzero(np.isinf(values))):
         raise UserError(
-            f"Data set '{dataset}': column '{column}' holds an infinite value in row "
-            f"{rows[0] + 1}. Replace it by a number, or leave it empty if it is missing."
+            f"column '{column}' holds an infinite value in row {rows[0] + 1}. Replace it by a "
+            "number, or leave it empty if it is missing."
         )
 
 
-def _kind(dataset: str, column: pd.Series) -> str:
+def _kind(column: pd.Series) -> str:
     """Whether a column is numeric or categorical; text with numbers among it is categorical."""
     types = pd.api.types
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -201,9 +195,9 @@ def _kind(dataset: str, column: pd.Series) -> str:
         return "categorical"
     held = ", ".join(sorted(kind.__name__ for kind in found)) or column.dtype
     raise UserError(
-        f"Data set '{dataset}': column '{column.name}' holds values of type {held}, which is "
-        "neither a number nor a category. Convert it to one of the two (a date to the days since "
-        "an origin, for example), or leave it out."
+        f"column '{column.name}' holds values of type {held}, which is neither a number nor a "
+        "category. Convert it to one of the two (a date to the days since an origin, for "
+        "example), or leave it out."
     )
 
 

@@ -32,7 +32,6 @@ from iunet.data.table import (
 )
 from iunet.errors import DataError, UserError, nearest
 
-ROWS = "X"  # what the workflow's functions take for the data set's name
 SHOWN = 10  # names in a message
 BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
@@ -49,11 +48,11 @@ def listed(names: Iterable[Any]) -> str:
 
 @contextlib.contextmanager
 def as_data_errors() -> Iterator[None]:
-    """Inside, the workflow's `UserError` is a `DataError` that names no data set and no split."""
+    """Inside, the workflow's `UserError` is a `DataError` that names no split."""
     try:
         yield
     except UserError as error:
-        text = str(error).removeprefix(f"Data set '{ROWS}': ").replace("the train split", "the fit")
+        text = str(error).replace("the train split", "the fit")
         raise DataError(text[:1].upper() + text[1:]) from error
 
 
@@ -118,8 +117,8 @@ def fit_columns(
     chosen = _chosen_columns(frame, categorical or [])
     every = np.arange(len(frame))
     with as_data_errors():
-        table, _, doubts = clean_features(ROWS, frame, chosen)
-        fitted = fit_preprocessing(ROWS, table, every, max_categories)
+        table, _, doubts = clean_features(frame, chosen)
+        fitted = fit_preprocessing(table, every, max_categories)
         rows = apply_preprocessing(fitted, table, every)
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=3)  # the caller of fit
@@ -261,5 +260,5 @@ def _numbers(column: pd.Series) -> pa.Array:
     if pd.api.types.is_complex_dtype(found):
         raise DataError(f"{held} and holds complex ones now.")
     values = found.to_numpy(dtype=np.float64, na_value=np.nan)
-    refuse_infinite(ROWS, column.name, values)
+    refuse_infinite(column.name, values)
     return pa.array(values)

@@ -6,19 +6,17 @@ Exit codes: 0 if it worked; 1 for a bug (with a traceback); 2 for what the user 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import logging
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iunet import __version__
 from iunet.artifacts import write_text
 from iunet.deploy import INSTALL_EXPORT
-from iunet.errors import UserError, nearest, one_line, printable
+from iunet.errors import UserError, naming, nearest, one_line, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one of the subcommands; returns the exit code."""
     parsed = parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings(), printed_log_warnings():
+        with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_message(f"warning: {message}")
             parsed.run(parsed)
     except UserError as error:
@@ -47,19 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def print_message(text: str) -> None:
     print(f"iunet: {printable(text)}", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def printed_log_warnings() -> Iterator[None]:
-    """Inside, warnings that are logged by the checks of a file are printed."""
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: print_message(f"warning: {record.getMessage()}")
-    log = logging.getLogger("iunet")
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
 
 
 # ---- the arguments
@@ -164,7 +149,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
 
     check_path(arguments.out)  # now, not after the training
     texts = [arguments.target, *arguments.categorical]
-    frame = read_file(arguments.data, texts)
+    frame, doubts = read_file(arguments.data, texts)
     for name in arguments.leave_out:
         if name not in frame.columns:
             raise UserError(
@@ -172,9 +157,12 @@ def run_fit(arguments: argparse.Namespace) -> None:
                 f"{nearest(name, frame.columns)}"
             )
     frame = frame.drop(columns=arguments.leave_out)
-    raw = RawTable(frame, arguments.target, tuple(arguments.categorical))
-    raw = check_own_table(arguments.data.name, raw)
-    clean = clean_table(arguments.data.name, raw)
+    raw = RawTable(frame, arguments.target, tuple(arguments.categorical), warnings=doubts)
+    with naming(arguments.data.name):
+        raw = check_own_table(raw)
+        clean = clean_table(raw)
+    for doubt in raw.warnings:  # the fit gives the others
+        print_message(f"warning: {doubt}")
     kinds = [column["kind"] for column in clean.columns]
     print_message(
         f"{len(raw.frame)} rows, {kinds.count('numeric')} numeric columns, "
@@ -230,7 +218,7 @@ def run_predict(arguments: argparse.Namespace) -> None:
     if hasattr(model, "feature_names_in_"):
         frame = read_columns(arguments.data, categories, list(model.feature_names_in_))
     else:  # it was fitted on an array
-        frame = read_file(arguments.data, categories)
+        frame = read_file(arguments.data, categories)[0]
         frame = columns_by_place(frame, list(range(model.n_features_in_)), str(arguments.data))
     probabilities = model.predict_proba(frame)
     told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
@@ -260,7 +248,7 @@ def read_columns(path: Path, texts: Collection[str], names: list[str]) -> pd.Dat
     """The columns with these names in a file; prints which others it has."""
     from iunet.estimator.columns import columns_by_name, listed
 
-    frame = read_file(path, texts)
+    frame = read_file(path, texts)[0]
     if extra := [name for name in frame.columns if name not in names]:
         print_message(f"ignoring columns of {path} that the model does not use: {listed(extra)}")
     return columns_by_name(frame, names, str(path))
@@ -288,13 +276,13 @@ def run_verify(arguments: argparse.Namespace) -> None:
     print(f"Every artifact in {arguments.folder} matches this config.")
 
 
-def read_file(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
-    """A table; columns in `texts` stay as written."""
+def read_file(path: Path, texts: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """A table, in which columns in `texts` stay as written, and warnings."""
     from iunet.data.sources.file import read_table
 
     if not path.is_file():
         raise UserError(f"The file {path} does not exist.")
-    return read_table(path.name, path, texts)
+    return read_table(path, texts)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,12 @@ def own_file(bench: Benchmark, point: Point) -> Files:
     dataset = bench.registry[point.dataset]
     if dataset.source != "file":
         return {}
-    check_own_file(dataset)
-    if dataset.kind == "tabular":
-        from iunet.data.sources.file import check_columns  # with pandas
+    with dataset.named():
+        check_own_file(dataset.location)
+        if dataset.kind == "tabular":
+            from iunet.data.sources.file import check_columns  # with pandas
 
-        check_columns(dataset)
+            check_columns(dataset)
     return {"own": dataset.location}
 
 
@@ -183,7 +184,8 @@ def file_content(bench: Benchmark, point: Point) -> str | None:
     dataset = bench.registry[point.dataset]
     if dataset.source != "file":
         return None
-    check_own_file(dataset)
+    with dataset.named():
+        check_own_file(dataset.location)
     facts = Path(dataset.location).stat()
     if facts.st_size > LARGE_FILE:
         return f"{facts.st_size} {facts.st_mtime_ns}"

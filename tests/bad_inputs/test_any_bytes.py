@@ -119,7 +119,7 @@ def test_own_table(tmp_path, content, ending):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pandas guesses whether a text is a date
         raw = allowed(fetch, dataset, SourceSettings(), tmp_path / "scratch")
-        clean = None if raw is None else allowed(clean_table, "mine", raw)
+        clean = None if raw is None else allowed(clean_table, raw)
     if clean is not None:
         assert clean.table.column_names[-1] == "label" and len(clean.classes) > 1
 

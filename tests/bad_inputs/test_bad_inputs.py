@@ -176,7 +176,7 @@ def test_what_cannot_be_seen_in_a_name_is_an_escape_in_the_log(tmp_path):
     scripts = ROOT / "workflow" / "scripts"
     program = f"import sys, logging; sys.path.insert(0, {str(scripts)!r})\nimport _job\n"
     program += f"_job._open_log(_job.Path({str(tmp_path / 'log')!r}))\n"
-    program += "log = logging.getLogger('iunet.data.table')\n"
+    program += "log = logging.getLogger('iunet.data.download')\n"
     program += "log.warning('column %s: 5 %%', 'a\\x1b[2J\\nb\\u202e')\n"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     for text in (result.stderr, (tmp_path / "log").read_text()):

@@ -92,7 +92,7 @@ def awkward_table(n: int = 60) -> pa.Table:
 
 def fitted_on(table: pa.Table, n_train: int, max_categories: int = 5) -> dict[str, Any]:
     """The preprocessing, fitted on the first rows, as a split holds it."""
-    fitted = fit_preprocessing("toy", table, np.arange(n_train), max_categories)
+    fitted = fit_preprocessing(table, np.arange(n_train), max_categories)
     return {"kind": "tabular", **fitted.to_json()}
 
 

@@ -228,7 +228,7 @@ def test_warnings_are_said_once_as_the_commands_own(folder, capsys):
     assert all(line.startswith("iunet: ") for line in said)
     warned = [line for line in said if line.startswith("iunet: warning: ")]
     assert len(warned) == 2
-    assert "data set 'data.csv': the column 'id' grows from row to row" in warned[0]
+    assert "The column 'id' grows from row to row" in warned[0]
     assert "Treating column 'rooms' as categorical" in warned[1] and "'?'" in warned[1]
 
 

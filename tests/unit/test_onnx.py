@@ -118,5 +118,5 @@ def test_real_tables(mirror):
 
     for name in ("anneal", "credit-g"):
         frame = pd.read_parquet(mirror / f"tabular/{name}.parquet")
-        table = clean_table(name, RawTable(frame, "target")).table.drop_columns("target")
+        table = clean_table(RawTable(frame, "target")).table.drop_columns("target")
         same(model_for(fitted_on(table, 100, max_categories=4)), table)

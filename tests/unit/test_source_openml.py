@@ -187,7 +187,7 @@ def test_fewer_rows_than_announced(server, download):
 def test_unknown_task_is_not_retried(server, download, tmp_path):
     settings = SourceSettings(openml_server=f"{server.url}{API}", attempts=3, pause_s=0.01)
     unknown = replace(DATASET, location="1")
-    with pytest.raises(UserError, match=r"refuses OpenML task 1 .*Unknown task.*registry, line 2"):
+    with pytest.raises(UserError, match=r"registry, line 2.*refuses OpenML task 1 .*Unknown task"):
         stage.download(unknown, settings, tmp_path / "x" / "a.parquet", tmp_path / "x" / "a.json")
     assert len(server.requests) == 1
 

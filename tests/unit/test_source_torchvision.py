@@ -144,7 +144,7 @@ def test_svhn(monkeypatch, tmp_path, web):
 def test_wrong_checksum_is_refused_and_leaves_nothing(monkeypatch, tmp_path, web):
     write_cifar(monkeypatch, web, datasets.CIFAR10, 10)
     monkeypatch.setattr(datasets.CIFAR10, "tgz_md5", "0" * 32)
-    with pytest.raises(UserError, match=r"'cifar10' \(torchvision's CIFAR10\).*2 attempts"):
+    with pytest.raises(UserError, match=r"'cifar10' .*torchvision's CIFAR10.*2 attempts"):
         download(tmp_path, "cifar10", "CIFAR10")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -171,7 +171,7 @@ def test_full_disk_is_not_blamed_on_the_network(monkeypatch, tmp_path, web):
 
 
 def test_unknown_class_is_refused(tmp_path):
-    with pytest.raises(UserError, match="only CIFAR10, CIFAR100, SVHN are known"):
+    with pytest.raises(UserError, match="not known here, only CIFAR10, CIFAR100, SVHN"):
         download(tmp_path, "mnist", "MNIST")
 
 

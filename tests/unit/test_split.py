@@ -177,7 +177,7 @@ def mixed_table(n=300, seed=0) -> pa.Table:
             "y": rng.choice(["a", "b"], n),
         }
     )
-    clean = clean_table("mixed", RawTable(frame, "y"))
+    clean = clean_table(RawTable(frame, "y"))
     return clean.table.drop_columns("y")
 
 
@@ -186,7 +186,7 @@ def test_preprocessing_is_scikit_learns(max_categories):
     """Except for a column with just max_categories levels, where theirs calls one infrequent."""
     table = mixed_table()
     train, test = np.arange(200), np.arange(200, 300)
-    fitted = fit_preprocessing("mixed", table, train, max_categories)
+    fitted = fit_preprocessing(table, train, max_categories)
     ours = one_hot(fitted, *apply_preprocessing(fitted, table, test))
     frame = table.to_pandas()
     numeric, categorical = ["normal", "gaps", "integer", "constant"], ["colour", "many"]
@@ -217,13 +217,13 @@ def categorical_table(values) -> pa.Table:
     frame = pd.DataFrame(
         {"c": pd.Series(values, dtype="str"), "y": (["a", "b"] * len(values))[: len(values)]}
     )
-    return clean_table("t", RawTable(frame, "y")).table.drop_columns("y")
+    return clean_table(RawTable(frame, "y")).table.drop_columns("y")
 
 
 def test_missing_is_a_level_of_its_own_even_when_levels_are_many():
     table = categorical_table(["a", "a", "a", "b", "b", "c", "d", None, "e", None])
     train = np.arange(8)
-    fitted = fit_preprocessing("t", table, train, max_categories=4)
+    fitted = fit_preprocessing(table, train, max_categories=4)
     column = fitted.categorical[0]
     assert (column.levels, column.infrequent, column.missing_level) == (
         ["a", "b"],
@@ -239,7 +239,7 @@ def test_missing_is_a_level_of_its_own_even_when_levels_are_many():
 
 def test_missing_unseen_in_train_is_unknown():
     table = categorical_table(["a", "b", "a", "b", None])
-    fitted = fit_preprocessing("t", table, np.arange(4), max_categories=4)
+    fitted = fit_preprocessing(table, np.arange(4), max_categories=4)
     _, codes = apply_preprocessing(fitted, table, np.array([4]))
     assert codes.tolist() == [[-1]]
 
@@ -248,37 +248,34 @@ def test_columns_without_a_value_in_train_are_dropped():
     frame = pd.DataFrame(
         {"x": range(4), "late": [None, None, 1.0, 2.0], "text": [None, None, "u", "v"]}
     ).assign(y=["a", "b"] * 2)
-    table = clean_table("t", RawTable(frame, "y")).table.drop_columns("y")
-    fitted = fit_preprocessing("t", table, np.arange(2), max_categories=256)
+    table = clean_table(RawTable(frame, "y")).table.drop_columns("y")
+    fitted = fit_preprocessing(table, np.arange(2), max_categories=256)
     assert fitted.dropped == ["late", "text"]
     assert fitted.n_raw == 1
-    with pytest.raises(UserError, match="'t': no column has a value in the train split"):
-        fit_preprocessing("t", table.drop_columns("x"), np.arange(2), max_categories=256)
+    with pytest.raises(UserError, match="no column has a value in the train split"):
+        fit_preprocessing(table.drop_columns("x"), np.arange(2), max_categories=256)
 
 
 def test_only_train_is_used():
     table = mixed_table()
     other = mixed_table().to_pandas()
     other.loc[200:, ["normal", "gaps"]] = 1e6
-    other = clean_table("t", RawTable(other.assign(y=["a", "b"] * 150), "y")).table.drop_columns(
-        "y"
-    )
+    other = clean_table(RawTable(other.assign(y=["a", "b"] * 150), "y")).table.drop_columns("y")
     train = np.arange(200)
     assert (
-        fit_preprocessing("t", table, train, 256).numeric
-        == fit_preprocessing("t", other, train, 256).numeric
+        fit_preprocessing(table, train, 256).numeric == fit_preprocessing(other, train, 256).numeric
     )
 
 
 def test_values_too_large_to_standardise_are_named():
     frame = pd.DataFrame({"huge": [1e308, -1e308, 1e308, 0.0], "y": ["a", "b"] * 2})
-    table = clean_table("t", RawTable(frame, "y")).table.drop_columns("y")
-    with pytest.raises(UserError, match="'t': the values of column 'huge' are too large"):
-        fit_preprocessing("t", table, np.arange(4), 256)
+    table = clean_table(RawTable(frame, "y")).table.drop_columns("y")
+    with pytest.raises(UserError, match="the values of column 'huge' are too large"):
+        fit_preprocessing(table, np.arange(4), 256)
 
 
 def test_fitted_preprocessing_survives_json():
-    fitted = fit_preprocessing("mixed", mixed_table(), np.arange(200), 8)
+    fitted = fit_preprocessing(mixed_table(), np.arange(200), 8)
     content = json.loads(json.dumps(fitted.to_json()))
     assert Preprocessing.from_json(content) == fitted
     groups = content["groups"]

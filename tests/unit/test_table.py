@@ -29,7 +29,7 @@ def test_kinds_missing_values_and_order():
         empty=[None] * 6,
     )
     frame.loc[2, "x"] = np.nan
-    clean = clean_table("mine", RawTable(frame, "y", categorical=("coded",)))
+    clean = clean_table(RawTable(frame, "y", categorical=("coded",)))
     kinds = {c["name"]: (c["kind"], c["n_missing"], c.get("n_levels")) for c in clean.columns}
     assert kinds == {
         "x": ("numeric", 1, None),
@@ -66,13 +66,6 @@ def duplicate_columns() -> pd.DataFrame:
 
 
 REFUSED = {
-    "no target": (table().rename(columns={"y": "label"}), "no target column 'y'"),
-    "missing label": (
-        table().assign(y=["a", "b", None] * 2),
-        "2 missing values (the first in row 3",
-    ),
-    "constant target": (table().assign(y="a"), "'y' is constant: every row is 'a'"),
-    "continuous target": (table().assign(y=np.arange(6) / 4), "'y' is continuous (6 distinct"),
     "identifier": (
         pd.DataFrame({"x": range(60), "y": [f"row{i}" for i in range(60)]}),
         "60 distinct values in 60 rows",
@@ -90,38 +83,34 @@ REFUSED = {
         "column 'when' holds values of type datetime",
     ),
     "lists": (table(bag=[[1]] * 6), "column 'bag' holds values of type"),
-    "infinite": (table(big=[1, 2, np.inf, 4, 5, 6]), "'big' holds an infinite value in row 3"),
-    "only a target": (table()[["y"]], "no column beside its target"),
-    "no rows": (table().iloc[:0], "has no rows"),
-    "columns twice": (duplicate_columns(), "two columns named 'x'"),
+    "columns twice": (duplicate_columns(), "two columns are named 'x'"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_the_data_set_and_the_column_named(case):
+def test_refused_with_the_column_named(case):
     frame, fragment = REFUSED[case]
     with pytest.raises(UserError) as caught:
-        clean_table("mine", RawTable(frame, "y"))
-    assert "'mine'" in str(caught.value)
+        clean_table(RawTable(frame, "y"))
     assert fragment in str(caught.value)
 
 
 def test_continuous_decimals_are_no_classes():
     frame = table().assign(y=[decimal.Decimal(i) / 4 for i in range(6)])
     with pytest.raises(UserError, match="is continuous"):
-        clean_table("mine", RawTable(frame, "y"))
+        clean_table(RawTable(frame, "y"))
 
 
 def test_large_integers_and_sparse_columns_are_numbers():
     frame = table(
         big=[2**70 + i for i in range(6)], thin=pd.arrays.SparseArray([0, 0, 1.0, 0, 0, 2])
     )
-    kinds = {c["name"]: c["kind"] for c in clean_table("mine", RawTable(frame, "y")).columns}
+    kinds = {c["name"]: c["kind"] for c in clean_table(RawTable(frame, "y")).columns}
     assert kinds == {"x": "numeric", "big": "numeric", "thin": "numeric"}
 
 
 def test_text_that_is_mostly_numbers_is_warned_of():
-    clean = clean_table("mine", RawTable(table(age=["1", "2", "3", "?", "5", "6"]), "y"))
+    clean = clean_table(RawTable(table(age=["1", "2", "3", "?", "5", "6"]), "y"))
     (warning,) = clean.warnings
     assert "Treating column 'age' as categorical" in warning and "'?'" in warning
 
@@ -129,9 +118,9 @@ def test_text_that_is_mostly_numbers_is_warned_of():
 def test_misspelt_target_is_guessed():
     frame = table().rename(columns={"y": "outcome"})
     with pytest.raises(UserError, match="Did you mean 'outcome'"):
-        clean_table("mine", RawTable(frame, "outcom"))
+        clean_table(RawTable(frame, "outcom"))
 
 
 def test_integer_classes_in_a_float_column_are_classes():
     frame = table().assign(y=[1.0, 2.0] * 3)
-    assert [c["name"] for c in clean_table("mine", RawTable(frame, "y")).classes] == ["1", "2"]
+    assert [c["name"] for c in clean_table(RawTable(frame, "y")).classes] == ["1", "2"]

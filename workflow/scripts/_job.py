@@ -36,7 +36,7 @@ from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
 
 TOO_LARGE = 3  # times the memory there is: an estimate may be wrong, but not by so much
-DATA_LOGS = ("iunet.data.own_table", "iunet.data.table")  # their warnings are for the data's owner
+DATA_LOG = "iunet.data.download"  # its warnings are for the data's owner
 
 
 def start(script: dict[str, Any]) -> Job:
@@ -177,7 +177,7 @@ def _open_log(path: Path) -> None:
     terminal = logging.StreamHandler()
     shown = logging.CRITICAL + (SHOWS_FAILURES in os.environ)
     terminal.addFilter(
-        lambda record: record.levelno >= (logging.WARNING if record.name in DATA_LOGS else shown)
+        lambda record: record.levelno >= (logging.WARNING if record.name == DATA_LOG else shown)
     )
     logging.basicConfig(
         level=logging.INFO,

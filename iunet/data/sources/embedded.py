@@ -30,8 +30,8 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     names = TABLES if dataset.kind == "tabular" else tuple(PHOTO_DIGITS)
     if dataset.location not in names:
         raise UserError(
-            f"{dataset.declared_at}: data set '{dataset.name}' asks for the embedded "
-            f"{dataset.kind} set '{dataset.location}', but there are only: {', '.join(names)}."
+            f"there is no embedded {dataset.kind} set '{dataset.location}', only: "
+            f"{', '.join(names)}."
         )
     if dataset.kind == "tabular":
         return _sklearn_table(dataset.location)

@@ -8,7 +8,6 @@ at a NUL byte it cuts a value off.
 from __future__ import annotations
 
 import csv
-import logging
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -28,46 +27,45 @@ from iunet.errors import UserError, one_line
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 NAMES = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "vertical bars"}
 PARQUET = (".parquet", ".pq")
-log = logging.getLogger(__name__)
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable | RawImages:
-    check_own_file(dataset)
+    check_own_file(dataset.location)
     path = Path(dataset.location)
     provenance = {"source": "file", "path": str(path), "sha256": sha256(path)}
     if dataset.kind == "vision":
-        return read_images(dataset.name, path, provenance)
-    frame = read_table(dataset.name, path, [dataset.target, *dataset.categorical])
-    raw = RawTable(frame, dataset.target, dataset.categorical, provenance)
-    return check_own_table(dataset.name, raw)
+        return read_images(path, provenance)
+    frame, warnings = read_table(path, [dataset.target, *dataset.categorical])
+    raw = RawTable(frame, dataset.target, dataset.categorical, provenance, warnings)
+    return check_own_table(raw)
 
 
-def read_table(dataset: str, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
-    """A data frame from a CSV, TSV or Parquet file.
+def read_table(path: Path, texts: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """A data frame from a CSV, TSV or Parquet file, and warnings.
 
     In the columns `texts`, labels and categories, what is written differently stays different.
     """
     suffix = _suffix(path)
     try:
         if suffix in PARQUET:
-            return _read_parquet(f"Data set '{dataset}': {path}", path, texts)
+            return _read_parquet(path, texts), []
         if suffix in SEPARATORS:
-            return _read_csv(f"Data set '{dataset}': {path}", path, SEPARATORS[suffix], texts)
+            return _read_csv(path, SEPARATORS[suffix], texts)
     except UserError:
         raise
     except UnicodeDecodeError as error:
         raise UserError(
-            f"Data set '{dataset}': {path} is not UTF-8 text (byte {error.object[error.start]:#x} "
-            "cannot be read). Save it as UTF-8."
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x} cannot be read). Save "
+            "it as UTF-8."
         ) from error
     except Exception as error:  # damaged files fail in many ways
         raise UserError(
-            f"Data set '{dataset}': {path} cannot be read as {suffix[1:]} ({one_line(error)}). The "
-            "file is damaged or of another format."
+            f"{path} cannot be read as {suffix[1:]} ({one_line(error)}). The file is damaged or "
+            "of another format."
         ) from error
     raise UserError(
-        f"Data set '{dataset}': {path} is neither CSV, TSV nor Parquet by its name. Known endings: "
+        f"{path} is neither CSV, TSV nor Parquet by its name. Known endings: "
         f"{', '.join([*SEPARATORS, *PARQUET])}."
     )
 
@@ -80,30 +78,29 @@ def _suffix(path: Path) -> str:
 def check_columns(dataset: Dataset) -> None:
     """Refuse a table without its target or a declared category, by its header alone."""
     path, suffix = Path(dataset.location), _suffix(Path(dataset.location))
-    where = f"Data set '{dataset.name}': {path}"
     try:
         if suffix in SEPARATORS:
-            _, names = next(_rows(where, path, SEPARATORS[suffix]))
+            _, names = next(_rows(path, SEPARATORS[suffix]))
         else:
             names = pq.read_schema(path).names
     except Exception:  # the download says what is wrong with the file
         return
     if suffix in SEPARATORS:
-        _check_header(where, names, SEPARATORS[suffix])
-    refuse_missing_columns(dataset.name, names, dataset.target, dataset.categorical)
+        _check_header(path, names, SEPARATORS[suffix])
+    refuse_missing_columns(names, dataset.target, dataset.categorical)
 
 
-def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) -> pd.DataFrame:
-    rows = _rows(where, path, separator)
+def _read_csv(path: Path, separator: str, texts: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
+    rows = _rows(path, separator)
     _, header = next(rows, (0, []))
     if not header:
-        raise UserError(f"{where} is empty.")
-    _check_header(where, header, separator)
+        raise UserError(f"{path} is empty.")
+    _check_header(path, header, separator)
     padded: dict[str, str] = {}  # names of columns, and a value with leading zeros
     for line, row in rows:
         if len(row) != len(header):
             raise UserError(
-                f"{where}, line {line}: the row has {len(row)} fields, but the header has "
+                f"{path}, line {line}: the row has {len(row)} fields, but the header has "
                 f"{len(header)}. Repair the row; leave a field empty if its value is missing."
             )
         for name, value in zip(header, row, strict=True):
@@ -111,16 +108,14 @@ def _read_csv(where: str, path: Path, separator: str, texts: Collection[str]) ->
                 padded.setdefault(name, value)
     kinds = dict.fromkeys(texts, str)
     frame = pd.read_csv(path, sep=separator, low_memory=False, index_col=False, dtype=kinds)
-    for name, value in padded.items():
-        if name not in texts and pd.api.types.is_numeric_dtype(frame.get(name)):
-            log.warning(
-                "%s: column '%s' has numbers with leading zeros, such as %s, which are read as "
-                "numbers. List the column as categorical if they are codes",
-                where,
-                name,
-                value,
-            )
-    return frame.assign(**{name: _as_written(frame[name]) for name in texts if name in frame})
+    warnings = [
+        f"The leading zeros of column '{name}' are lost: values such as {value} are read as "
+        "numbers. Declare the column as categorical if they are codes."
+        for name, value in padded.items()
+        if name not in texts and name in frame and pd.api.types.is_numeric_dtype(frame[name])
+    ]
+    kept = {name: _as_written(frame[name]) for name in texts if name in frame}
+    return frame.assign(**kept), warnings
 
 
 def _as_written(column: pd.Series) -> pd.Series:
@@ -139,12 +134,10 @@ def _as_written(column: pd.Series) -> pd.Series:
     return column
 
 
-def _read_parquet(where: str, path: Path, texts: Collection[str]) -> pd.DataFrame:
+def _read_parquet(path: Path, texts: Collection[str]) -> pd.DataFrame:
     schema = pq.read_schema(path)
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
-        raise UserError(
-            f"{where} has two columns named '{twice[0]}'. Rename or remove one of them."
-        )
+        raise UserError(f"{path} has two columns named '{twice[0]}'. Rename or remove one of them.")
     frame = pd.read_parquet(path)
     halves = frame.columns[frame.dtypes == "float16"]
     frame = frame.astype(dict.fromkeys(halves, "float32"))  # pandas has no index of halves
@@ -156,7 +149,7 @@ def _read_parquet(where: str, path: Path, texts: Collection[str]) -> pd.DataFram
     return frame
 
 
-def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with their line numbers, without blank lines, which pandas skips too."""
     from fsspec.implementations.local import LocalFileSystem
 
@@ -168,25 +161,25 @@ def _rows(where: str, path: Path, separator: str) -> Iterator[tuple[int, list[st
         for row in reader:
             if any("\0" in value for value in row):
                 raise UserError(
-                    f"{where}, line {reader.line_num} holds a NUL byte: the file is damaged, or "
+                    f"{path}, line {reader.line_num} holds a NUL byte: the file is damaged, or "
                     "its text is not UTF-8."
                 )
             if len(row) > 1 or "".join(row).strip():
                 yield reader.line_num, row
 
 
-def _check_header(where: str, header: list[str], separator: str) -> None:
+def _check_header(path: Path, header: list[str], separator: str) -> None:
     if len(header) == 1:
         found = [name for s, name in NAMES.items() if s != separator and s in header[0]]
         hint = f" It seems to be separated by {found[0]}." if found else ""
         raise UserError(
-            f"{where} has a single column, '{header[0]}', since its fields are to be separated by "
+            f"{path} has a single column, '{header[0]}', since its fields are to be separated by "
             f"{NAMES[separator]}.{hint}"
         )
     places: dict[str, int] = {}
     for place, name in enumerate(map(str.strip, header), start=1):
         if name and places.setdefault(name, place) != place:
             raise UserError(
-                f"{where} has two columns named '{name}': the columns {places[name]} and {place} "
+                f"{path} has two columns named '{name}': the columns {places[name]} and {place} "
                 "of its header. Rename or remove one of them."
             )

@@ -29,21 +29,19 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     index = mirror_index(settings.mirror)
     if dataset.name not in index:
         raise UserError(
-            f"Data set '{dataset.name}' is not in the mirror {settings.mirror}, which has: "
-            f"{', '.join(index)}. Add it there, or set data.mirror to null to use the network."
+            f"the mirror {settings.mirror} does not have it, only: {', '.join(index)}. Add it "
+            "there, or set data.mirror to null to use the network."
         )
     entry = index[dataset.name]
     path = Path(entry["path"])
     if entry["kind"] != dataset.kind:
-        raise UserError(f"Data set '{dataset.name}' is {dataset.kind}, but {path} is not.")
+        raise UserError(f"it is {dataset.kind}, but {path} is not.")
     if not path.is_file():
-        raise UserError(
-            f"Data set '{dataset.name}': the mirror's index names {path}, which is absent."
-        )
+        raise UserError(f"the mirror's index names {path}, which does not exist.")
     if (found := sha256(path)) != entry["sha256"]:
         raise UserError(
-            f"Data set '{dataset.name}': {path} has the wrong checksum: its sha256 is {found}, but "
-            f"the mirror's index says {entry['sha256']}. Copy the file again."
+            f"{path} has the wrong checksum: its sha256 is {found}, but the mirror's index says "
+            f"{entry['sha256']}. Copy the file again."
         )
     provenance: dict[str, Any] = {
         "source": "mirror",
@@ -53,10 +51,10 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
         "sha256": entry["sha256"],
     }
     if dataset.kind == "vision":
-        raw = read_images(dataset.name, path, provenance)
+        raw = read_images(path, provenance)
         subset = _subset_of_images(dataset, raw)
     else:
-        raw = RawTable(read_table(dataset.name, path), TARGET, provenance=provenance)
+        raw = RawTable(read_table(path)[0], TARGET, provenance=provenance)
         subset = _subset_of_table(dataset, path, entry, raw.frame)
     if subset:
         provenance["subset"] = subset
@@ -78,8 +76,7 @@ def _subset_of_table(
     for key, count in found.items():
         if entry.get(key) and entry[key] != str(count):
             raise UserError(
-                f"Data set '{dataset.name}': {path} has {key} = {count}, but the mirror's index "
-                f"says {entry[key]}."
+                f"{path} has {key} = {count}, but the mirror's index says {entry[key]}."
             )
     official = official_rows(dataset.name)
     if official and len(frame) < official[0]:

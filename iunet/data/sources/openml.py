@@ -53,7 +53,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
 
     return with_retries(
         attempt,
-        f"Data set '{dataset.name}' (OpenML task {dataset.location} at {settings.openml_server})",
+        f"OpenML task {dataset.location} at {settings.openml_server}",
         settings,
         transient=(
             DamagedTransfer,
@@ -81,8 +81,8 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
         if error.code == DATABASE_BUSY:
             raise DamagedTransfer(one_line(error)) from error
         raise UserError(
-            f"Data set '{dataset.name}': {settings.openml_server} refuses OpenML task "
-            f"{dataset.location} ({one_line(error)}). Check the number at {dataset.declared_at}."
+            f"{settings.openml_server} refuses OpenML task {dataset.location} "
+            f"({one_line(error)}). Check the number."
         ) from error
     except (KeyError, TypeError, ExpatError) as error:  # an error page of a proxy, say
         raise DamagedTransfer(f"the answer is not OpenML's: {one_line(error)}.") from error

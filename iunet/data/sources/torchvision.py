@@ -18,8 +18,8 @@ from iunet.errors import UserError
 def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawImages:
     if dataset.location not in OFFICIAL_SIZES:
         raise UserError(
-            f"{dataset.declared_at}: data set '{dataset.name}' asks torchvision for "
-            f"'{dataset.location}', but only {', '.join(OFFICIAL_SIZES)} are known here."
+            f"torchvision's '{dataset.location}' is not known here, only "
+            f"{', '.join(OFFICIAL_SIZES)}."
         )
     os.environ.setdefault("TQDM_DISABLE", "1")  # its progress bar floods a log file
     from iunet.machine.torchvision_cpu import import_torchvision
@@ -31,7 +31,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawImage
 
     return with_retries(
         attempt,
-        f"Data set '{dataset.name}' (torchvision's {dataset.location})",
+        f"torchvision's {dataset.location}",
         settings,
         # URLError covers HTTP errors; torchvision raises RuntimeError for a wrong checksum.
         transient=(
