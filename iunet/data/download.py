@@ -1,8 +1,7 @@
 """The download stage: one verified, self-describing artifact per data set.
 
-A table becomes `data.parquet`, an image set `images.safetensors`, each beside `data.json`. The
-JSON is written last and holds the checksum of the other, and nothing that changes from one
-download of the same data to the next.
+A table becomes `data.parquet`, an image set `images.safetensors`. `data.json` describes it and has
+its checksum. It is written last, and has nothing that differs between two downloads of equal data.
 """
 
 from __future__ import annotations

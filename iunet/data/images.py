@@ -39,7 +39,7 @@ def read_images(path: Path, provenance: dict[str, Any]) -> RawImages:
     """`x_…` are uint8 [n, side, side, channels], `y_…` whole numbers that index `class_names`."""
     try:
         if not zipfile.is_zipfile(path):
-            raise ValueError("it is no archive of arrays, as numpy.savez writes")
+            raise ValueError("it is not an archive that numpy.savez wrote")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in ARRAYS}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
@@ -76,7 +76,7 @@ def _in_colour(raw: RawImages) -> RawImages:
 
 
 def check_images(raw: RawImages) -> RawImages:
-    """The same, in colour; arrays that are not a set of square images with labels are refused."""
+    """The images in colour; refused if they are not square, or do not match their labels."""
     raw = _in_colour(raw)
     for part, x, y in [("train", raw.x_train, raw.y_train), ("test", raw.x_test, raw.y_test)]:
         square = x.ndim == 4 and x.shape[1] == x.shape[2] > 0

@@ -1,4 +1,4 @@
-"""More checks for a user's own table, whose making only its owner knows.
+"""More checks for a user's own table: nobody but its owner knows how it was made.
 
 What would silently give wrong results is refused, left out, or warned of.
 """

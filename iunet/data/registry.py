@@ -25,7 +25,7 @@ class Source:
     """Where data sets come from: a module of iunet/data/sources/, named as the source."""
 
     kinds: tuple[str, ...]  # of data that it can give
-    online: bool = False  # needs the network; a mirror, if one is configured, stands in for it
+    online: bool = False  # needs the network; a mirror replaces it if one is configured
     small: bool = False  # its sets are small, as long as nothing else is known of them
 
 
@@ -158,11 +158,11 @@ def check_own_file(location: str) -> None:
     raise UserError(f"the file '{path}' {fault}.")
 
 
-def find(registry: dict[str, Dataset], name: str, asked_by: str) -> Dataset:
-    """The data set of that name, or an error that says who asked for it."""
+def find(registry: dict[str, Dataset], name: str, named_by: str) -> Dataset:
+    """The data set of that name, or an error that says where the name is used."""
     if name not in registry:
         raise UserError(
-            f"{asked_by} names the data set '{name}', which no registry declares."
+            f"{named_by} names the data set '{name}', which no registry declares."
             f"{nearest(name, registry)} Known data sets: {', '.join(sorted(registry))}. Add a row "
             "to config/datasets.csv, or add a registry of your own to data.registry."
         )

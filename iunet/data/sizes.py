@@ -62,7 +62,7 @@ def data_size(dataset: Dataset, results: str, mirror: str | None = None) -> Data
 
 
 def _split_size(split: Path) -> Data | None:
-    """None if there is no split, or none that can be read: whoever needs its rows refuses it."""
+    """None if there is no readable split; jobs that need a damaged one refuse it."""
     try:
         facts = json.loads(split.read_text(encoding="utf-8"))
         side = facts.get("side", 0)

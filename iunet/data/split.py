@@ -4,8 +4,8 @@ Vision: the official test set, and 20 % of the train set, rounded down, as valid
 test, then 25 % of the rest as valid. Both stratified and with the fixed seed 11. Tables are split
 row for row as Kadra et al. (2021) split them, whom the paper follows.
 
-Each part is a file of its own. Training reads `train` and `valid`; whoever reads `test` has to name
-it as an input, so the workflow's graph shows that only the evaluation does.
+Each part has its own file. A job that reads `test` must name it as an input, so the graph of the
+workflow shows that only evaluations do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from iunet.errors import UserError, naming
 
 log = logging.getLogger(__name__)
 PARTS = ("train", "valid", "test")
-MIN_ROWS = 5  # below, 20 % rounded down is no row at all
+MIN_ROWS = 5  # of fewer, 20 % rounded down is no row
 
 
 def split_table(
@@ -125,11 +125,11 @@ def _check_enough_rows(
             f"part: at least {MIN_ROWS} are needed."
         )
     if n_valid < 1 or n_rows - n_held_out < 2:
-        said = ", ".join(f"{part}: {share}" for part, share in shares.items())
+        given = ", ".join(f"{part}: {share}" for part, share in shares.items())
         which = "valid" if n_valid < 1 else "train"
         raise UserError(
             f"Data set '{dataset}' has {n_rows} rows, of which the shares of the config key "
-            f"'split.{description['kind']}' ({said}) leave too few for the part {which}. Choose "
+            f"'split.{description['kind']}' ({given}) leave too few for the part {which}. Choose "
             "other shares."
         )
 
@@ -140,9 +140,9 @@ def table_rows(
     """The rows of each part, in ascending order, and the names of the classes that were pooled.
 
     They are the rows that two calls of scikit-learn's `train_test_split` give, stratified by the
-    labels' text. It draws class by class in the order of the labels and from the rows in the order
-    given. Hence the classes are ranked as text ("10" before "2"), and the second call gets the rows
-    as the first returned them: only what is written is sorted.
+    labels' text. It draws class by class in the order of the labels, and from the rows in the order
+    given. So the classes are ranked as text ("10" before "2"), and the second call gets the rows in
+    the order that the first returned: only what is written is sorted.
     """
     in_text_order, rank = np.unique(class_names, return_inverse=True)
     text_labels = rank[labels]
@@ -161,7 +161,7 @@ def stratified_split(
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Split rows in two, stratified by label: (first, second, classes that had to be pooled).
 
-    The rows of both stand in the order in which scikit-learn returns them. The second part has
+    Both have their rows in the order in which scikit-learn returns them. The second part has
     `share` of the rows, rounded up as scikit-learn does (or down). A class with one row cannot be
     stratified, and a part cannot have a row of every class if it has fewer rows than classes. Then
     the rarest classes, as few as need be, are pooled into one stratum; all other classes stay

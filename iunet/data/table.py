@@ -158,7 +158,7 @@ def _is_continuous(column: pd.Series) -> bool:
 
 def _numeric_array(column: pd.Series) -> pa.Array:
     if column.dtype == object or column.dtype == np.longdouble:
-        # Decimals, integers beyond 64 bits, numbers beside pd.NA, or wider floats than Arrow has.
+        # Decimals, integers beyond 64 bits, numbers and pd.NA, or wider floats than Arrow has.
         column = column.mask(column.isna(), np.nan).astype("float64")
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()

@@ -76,7 +76,7 @@ def fetch(
 
 
 class Overdue(Exception):
-    """An attempt took too long. Not a TimeoutError: the clients would hide it in one of theirs."""
+    """An attempt took too long. Not a TimeoutError, which the clients would catch."""
 
 
 def with_retries(

@@ -1,7 +1,7 @@
 """A folder of ready copies, for machines without a network.
 
-Layout: `tabular/index.csv` beside `<name>.parquet` (label in the column `target`), and
-`vision/index.csv` beside `<name>.npz` (`x_train`, `y_train`, `x_test`, `y_test`, `class_names`).
+Layout: `tabular/index.csv` and `tabular/<name>.parquet` (label in the column `target`);
+`vision/index.csv` and `vision/<name>.npz` (arrays as in iunet/data/images.py).
 The index gives each file's sha256 and counts. An image set may be a subset of the official one;
 that is recorded, and shown in table 8.
 """

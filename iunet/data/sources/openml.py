@@ -13,7 +13,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 from xml.parsers.expat import ExpatError
 
@@ -47,7 +47,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     openml.config.set_retry_policy("human", n_retries=1)  # ours retries the whole transfer
 
     def attempt(number: int) -> RawTable:
-        # A cache of its own for every attempt: the client would take a damaged file for good.
+        # A new cache for every attempt: the client would reuse a damaged file.
         openml.config.set_root_cache_directory(scratch / f"attempt{number}")
         return _fetch_once(dataset, settings)
 
@@ -69,11 +69,8 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
 def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
     import openml
 
-    what_to_get = {
-        "download_data": True,
-        "download_qualities": True,
-        "download_features_meta_data": True,
-    }
+    parts = ("download_data", "download_qualities", "download_features_meta_data")
+    what_to_get = dict.fromkeys(parts, True)
     try:
         task = openml.tasks.get_task(int(dataset.location), download_splits=False, **what_to_get)
         described = openml.datasets.get_dataset(task.dataset_id, **what_to_get)
@@ -91,7 +88,7 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
     frame, nominal = _read(described)
     return RawTable(
         frame=frame,
-        target=_default_target(dataset, described, task),
+        target=described.default_target_attribute or task.target_name,
         categorical=nominal,
         provenance={
             "source": "openml",
@@ -104,18 +101,6 @@ def _fetch_once(dataset: Dataset, settings: SourceSettings) -> RawTable:
             "md5": md5,
         },
     )
-
-
-def _default_target(dataset: Dataset, described: openml.OpenMLDataset, task: Any) -> str:
-    target = described.default_target_attribute or task.target_name
-    if target != task.target_name:
-        log.warning(
-            "data set '%s': its default target '%s' is used; the task's own is '%s'",
-            dataset.name,
-            target,
-            task.target_name,
-        )
-    return target
 
 
 def _parquet_url(server: str, dataset_id: int) -> str:
