@@ -31,12 +31,16 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score  # noqa: E40
 from sklearn.model_selection import train_test_split  # noqa: E402
 
 from iunet import IUNetClassifier  # noqa: E402
+from iunet.estimator.parameters import EFFORTS  # noqa: E402
 
 TRAIN_ROWS, SCORED_ROWS, CLASS_ROWS = 600, 2000, 10
 SEEDS = (0, 1)
 FINALISTS = 3
 TIMED = 4  # every fourth table of the search says what the paper's effort takes
 SHARE_OF_TIME = 0.1  # of the paper's effort
+
+
+PAPER = EFFORTS["paper"]
 
 
 def trainings(batch_size: int, supernet: tuple[int, float], finetune: tuple) -> dict[str, Any]:
@@ -52,7 +56,6 @@ def trainings(batch_size: int, supernet: tuple[int, float], finetune: tuple) -> 
     }
 
 
-PAPER = trainings(128, (100, 1e-3), (15, 3, 1e-3))
 CANDIDATES = [
     trainings(128, (10, 1e-2), (15, 1, 1e-3)),
     trainings(64, (6, 1e-2), (12, 1, 1e-3)),
@@ -145,9 +148,9 @@ def search(results: Results, files: list[Path]) -> dict[str, Any]:
     for place, scores in enumerate(first):
         both = f"{final[place]['balanced']:.2f}" if place in final else ""
         print(f"| {CANDIDATES[place]} | {scores['balanced']:.2f} | {both} | {shares[place]:.3f} |")
-    chosen = max(final, key=lambda place: final[place]["balanced"])
-    print(f"\nChosen: {CANDIDATES[chosen]}")
-    return CANDIDATES[chosen]
+    chosen = CANDIDATES[max(final, key=lambda place: final[place]["balanced"])]
+    print(f"\nChosen: {chosen} ({'' if chosen == EFFORTS['quick'] else 'not '}iunet's own)")
+    return chosen
 
 
 def report(results: Results, files: list[Path], quick: dict[str, Any]) -> None:

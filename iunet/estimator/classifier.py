@@ -99,17 +99,17 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
     init : {"torch_default", "he_normal", "glorot"}, default="torch_default"
         How initial weights are drawn.
     batch_size : int, default=None
-        Rows per step of both trainings. Paper: 128; quick: 32.
+        Rows per step of both trainings. Paper: 128; quick: 64.
     supernet_epochs, supernet_lr : int, float, default=None
-        First training, by SGD. Paper: 100, 0.001; quick: 4, 0.01.
+        First training, by SGD. Paper: 100, 0.001; quick: 6, 0.02.
     supernet_momentum : float, default=0.9
         First training: Nesterov's momentum.
     finetune_lr : float, default=None
-        Second training, by AdamW. Paper and quick: 0.001.
+        Second training, by AdamW. Paper: 0.001; quick: 0.002.
     weight_decay : float, default=0.01
         Second training.
     first_cycle_epochs, cycles : int, default=None
-        Second training: cosine annealing with restarts. Paper: 15, 3; quick: 8, 1.
+        Second training: cosine annealing with restarts. Paper: 15, 3; quick: 12, 1.
     cycle_factor : int, default=2
         How much longer each cycle is than the one before.
     snapshot_ensemble : bool, default=True

@@ -53,17 +53,17 @@ EFFORTS = {
         "batch_size": 128,
         "supernet_epochs": 100,
         "supernet_lr": 0.001,
-        "finetune_lr": 0.001,
         "first_cycle_epochs": 15,
         "cycles": 3,
+        "finetune_lr": 0.001,
     },
     "quick": {
-        "batch_size": 32,
-        "supernet_epochs": 4,
-        "supernet_lr": 0.01,
-        "finetune_lr": 0.001,
-        "first_cycle_epochs": 8,
+        "batch_size": 64,
+        "supernet_epochs": 6,
+        "supernet_lr": 0.02,
+        "first_cycle_epochs": 12,
         "cycles": 1,
+        "finetune_lr": 0.002,
     },
 }
 MOST_THREADS = 1024  # a billion would make torch end the process
