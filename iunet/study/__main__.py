@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 from iunet.errors import UserError
-from iunet.page.facts import git_state
 from iunet.runs.overlays import merged_config
 from iunet.runs.settings import Config
 from iunet.study.archive import published_view, unpack
@@ -112,7 +111,7 @@ def main() -> int:
         adopt_reports(arguments, str(view.relative_to(PROJECT)), partial=True)
         if status := snakemake(arguments, view=view):
             return status
-        publish(view, git_state(PROJECT)[0], PUBLISHED)
+        publish(view, PUBLISHED)
         shutil.rmtree(view)
     else:
         refresh(PUBLISHED)

@@ -1,4 +1,4 @@
-"""A study as it is published: rows, tables, figures, page, facts, and the tables of its documents.
+"""A study as it is published: rows, tables, figures, page, and the tables of its documents.
 
 The documents are written by hand around tables that stand between two markers,
 `<!-- table: NAME -->` and `<!-- end -->`; what stands there is filled in from runs.csv.
@@ -10,19 +10,16 @@ import re
 import shutil
 from pathlib import Path
 
-from iunet.artifacts import read_json, write_text
+from iunet.artifacts import write_text
 from iunet.errors import UserError
-from iunet.machine.job_times import job_times
 from iunet.page.build import lossless_webp
-from iunet.page.facts import environments
-from iunet.results.collect import read_runs_csv
 from iunet.study.archive import pack
 from iunet.study.tables import filled_tables
 
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
-def publish(results: Path, commit: str | None, folder: Path) -> None:
+def publish(results: Path, folder: Path) -> None:
     """Copy what readers want from the results to `folder`, and fill the documents' tables."""
     for needed in ("tables", "figures", "runs.csv", "report/index.html"):
         if not (results / needed).exists():
@@ -39,7 +36,6 @@ def publish(results: Path, commit: str | None, folder: Path) -> None:
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
     shutil.copyfile(results / "figures" / "overview.png", folder / "picture.png")
-    write_text(folder / "facts.md", facts_text(results, commit, folder / "runs.csv"))
     refresh(folder)
 
 
@@ -67,36 +63,3 @@ def fill(text: str, tables: dict[str, str], path: Path) -> str:
         return f"{begin}{tables[name]}{end}"
 
     return MARKED.sub(filled, text)
-
-
-def facts_text(results: Path, commit: str | None, runs_csv: Path) -> str:
-    """Where and with what the study ran, from the runs' own reports."""
-    runs = read_runs_csv(runs_csv)
-    machine, versions = environments(
-        map(read_json, sorted((results / "runs").rglob("evaluation.json")))
-    )
-    jobs = job_times(results / "benchmarks")
-    hours = sum(entry["seconds"] for entry in jobs.values()) / 3600
-    unnamed = runs[runs["processor"].isna()]["id"].nunique(dropna=False)
-    failed = [
-        f"- {r.dataset}, {r.network}, {r.method}, {r.supernet}, seed {r.seed}: {r.failed}"
-        for r in runs[runs["failed"].notna()].itertuples()
-    ]
-    lines = [
-        "# Facts of the run",
-        "",
-        f"- published with commit: {commit or 'not in git'}",
-        "- config: config/cpu-study.yaml",
-        *(f"- {key}: {value}" for key, value in {**machine, **versions}.items()),
-        f"- models with reports that name no cpu (tuned baselines, the oldest runs): {unnamed}",
-        f"- hours of all jobs, added up, each by its last start (two ran at once): {hours:.1f}",
-        "",
-        "| rule | jobs | seconds |",
-        "|---|---|---|",
-        *(f"| {rule} | {j['jobs']:.0f} | {j['seconds']:.0f} |" for rule, j in jobs.items()),
-        "",
-        f"## Failed runs ({len(failed)})",
-        "",
-        *(failed or ["None."]),
-    ]
-    return "\n".join(lines) + "\n"

@@ -18,7 +18,6 @@ def table7_tables(runs: pd.DataFrame) -> dict[str, str]:
     cells, tuned = cells_beside_paper(runs), tuned_cells(runs)
     return {
         "metric of table 7": metric_table(cells),
-        "table 7": table7_table(cells),
         "far": far_table(cells, runs),
         "tuned": tuned_table(tuned),
         "tuned means": tuned_means_table(tuned),
@@ -35,64 +34,39 @@ def beside_paper(columns: dict[str, pd.Series], methods: list[str]) -> pd.DataFr
 def cells_beside_paper(runs: pd.DataFrame) -> pd.DataFrame:
     """The paper's MLP columns beside our three metrics, by data set and method.
 
-    `nearer` is the nearer one of balanced accuracy and the swapped one, `nearest` that of all
-    three; none if two are equally near. If the paper's value lies beyond both, the larger (or
-    smaller) is the nearer one whatever the metric was: `between` says whether it does not.
+    `swapped` says whether swapped balanced accuracy is nearer to the paper's value than balanced
+    accuracy, `gap` how far the nearest of all three is.
     """
     means = {m: by_dataset(scores(runs, "tabular", f"test_{m}")).stack() for m in SCORES}
     cells = beside_paper(means, FAMILIES["mlp_tab"])
-    gaps, two = cells[SCORES].sub(cells["paper"], axis=0).abs(), cells[SCORES[1:]]
-    return cells.assign(
-        nearer=_smallest(gaps[SCORES[1:]]),
-        nearest=_smallest(gaps),
-        between=cells["paper"].between(two.min(axis=1), two.max(axis=1)),
-        gap=gaps.min(axis=1),
-    )
-
-
-def _smallest(gaps: pd.DataFrame) -> pd.Series:
-    """The column of the smallest value of each row; none if two have it."""
-    smallest = gaps.eq(gaps.min(axis=1), axis=0)
-    return smallest.idxmax(axis=1).where(smallest.sum(axis=1) == 1)
+    gaps = cells[SCORES].sub(cells["paper"], axis=0).abs()
+    swapped = gaps["swapped_balanced_accuracy"] < gaps["balanced_accuracy"]
+    return cells.assign(swapped=swapped, gap=gaps.min(axis=1))
 
 
 def metric_table(cells: pd.DataFrame) -> str:
-    """How many cells speak for which metric, of the paper alone and beside our runs."""
+    """What the paper's own values say of their metric, and our runs beside them."""
     mlp, tuned = counts_of_cells().values()
-    first = "MLP columns, equally frequent classes: a value that a mean of three can take"
-    second = "XGB, TabNet and MLP+C: the same"
-    third = "MLP columns: equal to the majority's share of the test set"
-    lines = [
-        [first, mlp["attainable_as_mean"], mlp["equal_class_cells"]],
-        [second, tuned["attainable_as_mean"], tuned["equal_class_cells"]],
-        [third, mlp["majority"], mlp["cells"]],
-    ]
-    names = {metric: METRIC_LABELS[metric].lower() for metric in SCORES}
-    ours = {
-        **{f"of the two, nearer to our {names[m]}": cells["nearer"] == m for m in SCORES[1:]},
-        "between these two of ours": cells["between"],
-        **{f"of the three, nearest to our {names[m]}": cells["nearest"] == m for m in SCORES},
-        "equally near to two": cells["nearest"].isna(),
+    lines = {
+        "MLP columns, equally frequent classes: a value that a mean of three can take": (
+            mlp["attainable_as_mean"],
+            mlp["equal_class_cells"],
+        ),
+        "XGB, TabNet and MLP+C: the same": (
+            tuned["attainable_as_mean"],
+            tuned["equal_class_cells"],
+        ),
+        "MLP columns: equal to the majority's share of the test set": (
+            mlp["majority"],
+            mlp["cells"],
+        ),
+        "MLP columns beside our runs: nearer to swapped balanced accuracy than to balanced": (
+            cells["swapped"].sum(),
+            len(cells),
+        ),
     }
-    lines += [[text, which.sum(), len(cells)] for text, which in ours.items()]
-    shown = [[text, f"{count} of {whole}"] for text, count, whole in lines]
+    shown = [[text, f"{count} of {whole}"] for text, (count, whole) in lines.items()]
     return markdown(["cells of the paper's table 7", "how many"], shown)
-
-
-def table7_table(cells: pd.DataFrame) -> str:
-    """The paper's value: our balanced accuracy / the swapped one, the nearer one bold."""
-
-    def text(cell: pd.Series) -> str:
-        ours = [f"**{cell[m]:.1f}**" if cell["nearer"] == m else f"{cell[m]:.1f}" for m in SCORES]
-        return f"{cell['paper']:.1f}: {' / '.join(ours[1:])}"
-
-    return _crossed(cells.apply(text, axis=1), FAMILIES["mlp_tab"])
-
-
-def _crossed(texts: pd.Series, methods: list[str]) -> str:
-    """A line for each data set, a column for each method."""
-    wide = texts.unstack().reindex(texts.index.unique("dataset"), columns=methods).fillna(NOT_RUN)
-    return markdown(["data set", *map(method_label, methods)], wide.reset_index())
 
 
 def far_table(cells: pd.DataFrame, runs: pd.DataFrame) -> str:
@@ -135,7 +109,10 @@ def tuned_table(cells: pd.DataFrame) -> str:
         distance = cell["ours"] - cell["paper"]
         return f"{cell['ours']:.1f} ({distance:+.1f}), {cell['trials']:.0f}, {cell['valid']:.1f}"
 
-    return _crossed(cells.apply(text, axis=1), list(PAPER_TRIALS))
+    texts = cells.apply(text, axis=1)
+    wide = texts.unstack().reindex(texts.index.unique("dataset"), columns=list(PAPER_TRIALS))
+    names = map(method_label, PAPER_TRIALS)
+    return markdown(["data set", *names], wide.fillna(NOT_RUN).reset_index())
 
 
 def tuned_means_table(cells: pd.DataFrame) -> str:

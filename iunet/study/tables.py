@@ -6,11 +6,13 @@ Documents are written by hand around them (`iunet.study.publish.fill`).
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from iunet.artifacts import read_json
 from iunet.labels import dataset_label, method_label
+from iunet.page.build import claims_view
 from iunet.results.collect import read_runs_csv
 from iunet.results.selection import MAIN_NETWORKS
 from iunet.runs.names import base_network
@@ -25,7 +27,9 @@ from iunet.study.frames import (
     scores,
 )
 from iunet.study.table7 import table7_tables
+from iunet.tables.cells import NONE
 from iunet.tables.verdicts import (
+    FEW,
     NOT_RUN,
     UNDECIDED,
     Finding,
@@ -35,7 +39,6 @@ from iunet.tables.verdicts import (
     undecided_word,
 )
 
-NOT_ASKED = "–"
 TRANSFORMS_OF = {"tabular": ["feat"], "vision": ["resize", "horiz", "color", "graysc"]}
 UNTRAINED = {
     "iunet_no_prune": "θ†, not pruned",
@@ -58,8 +61,8 @@ def filled_tables(folder: Path) -> dict[str, str]:
     found = comparisons(runs)
     return {
         "progress": progress_table(runs),
-        "front": comparisons_table(found[found["front"]], notes=False),
-        "comparisons": comparisons_table(found, notes=True),
+        "front": front_table(found[found["front"]]),
+        "comparisons": comparisons_tables(found),
         "IUNET − OMP": differences_table(runs),
         "claims": claims_table(read_json(folder / "tables" / "claims.json")),
         "overlaps": overlaps_table(runs),
@@ -98,42 +101,57 @@ def progress_table(runs: pd.DataFrame) -> str:
     return markdown(["data set", "models", f"methods with {n_seeds} seeds", "in part"], lines)
 
 
-def comparisons_table(found: pd.DataFrame, notes: bool) -> str:
-    """A line for each comparison that ran, a column for each kind of data."""
-    most = {
-        kind: max((f.effect.datasets for f in part["finding"]), key=len)
-        for kind, part in found.groupby("kind", sort=False)
-    }
-    lines = []
-    for text, part in found.groupby("statement", sort=False):
-        kinds = part["kinds"].iloc[0]
-        cells = {kind: NOT_RUN if kind in kinds else NOT_ASKED for kind in most}
-        for row in part.to_dict("records"):
-            cells[row["kind"]] = _verdicts(row, len(most[row["kind"]]), notes)
-        lines.append([text, *cells.values()])
-    return markdown(["", *(data_label(sets, k) for k, sets in most.items())], lines)
+def front_table(found: pd.DataFrame) -> str:
+    """A line for each statement; columns for each kind of data, and for data sets beyond them."""
+    columns: dict[str, dict[str, str]] = {}
+    for kind, part in found.groupby("kind", sort=False):
+        findings = dict(zip(part["statement"], part["finding"], strict=True))
+        sets = max((f.effect.datasets for f in findings.values()), key=len)
+        columns[data_label(sets, kind)] = {s: _on_sets(f) for s, f in findings.items()}
+        if len(sets) >= FEW:
+            columns["beyond them"] = {s: _beyond(f) for s, f in findings.items()}
+    lines = [[s, *(c.get(s, NONE) for c in columns.values())] for s in found["statement"].unique()]
+    return markdown(["", *columns], lines)
 
 
-def _verdicts(row: dict, most: int, notes: bool) -> str:
-    found: Finding = row["finding"]
-    effect = found.effect
-    text = f"**{found.on_sets}** {shown(effect.mean, effect.on_sets)}"
-    if effect.beyond:
-        word = found.beyond
-        if word == UNDECIDED:
-            word += f" ({undecided_word(found.standing.within)})"
-        text += f"; beyond them {word} [{effect.beyond[0]:+.2f}, {effect.beyond[1]:+.2f}]"
-    text += f"; {len(effect.datasets)} of them" * (len(effect.datasets) < most)
-    if not notes:
-        return text
-    if found.standing:
-        text += f"; ahead on {found.standing.ahead}, median {found.standing.median:+.2f}"
-    # Networks that lost a whole layer count with their scores, so a reader has to know of them.
-    text += f"; cut off: {', '.join(row['cut_off'])}" if row["cut_off"] else ""
-    apart = len(row["other_processors"])
-    text += f"; {apart} of them on two CPUs" if apart else ""
-    names = found.decided_by
-    return text + (f"; another verdict without {' or '.join(names)}" if names else "")
+def comparisons_tables(found: pd.DataFrame) -> str:
+    """A table for each kind of data, with how single data sets stand and what else to know."""
+    tables = []
+    for kind, part in found.groupby("kind", sort=False):
+        most = max((f.effect.datasets for f in part["finding"]), key=len)
+        lines = []
+        for row in part.itertuples():
+            standing = row.finding.standing
+            ahead = f"{standing.ahead}, {standing.median:+.2f}" if standing else NONE
+            texts = [_on_sets(row.finding), _beyond(row.finding), ahead, _remarks(row, len(most))]
+            lines.append([row.statement, *texts])
+        header = ["on these sets", "beyond them", "ahead on, median", "remarks"]
+        tables.append(markdown([data_label(most, kind), *header], lines))
+    return "\n\n".join(tables)
+
+
+def _on_sets(found: Finding) -> str:
+    return f"**{found.on_sets}** {shown(found.effect.mean, found.effect.on_sets)}"
+
+
+def _beyond(found: Finding) -> str:
+    if not found.effect.beyond:
+        return NONE
+    word = found.beyond
+    if word == UNDECIDED:
+        word += f" ({undecided_word(found.standing.within)})"
+    low, high = found.effect.beyond
+    return f"{word} [{low:+.2f}, {high:+.2f}]"
+
+
+def _remarks(row: Any, most: int) -> str:
+    """Networks that lost a whole layer count with their scores, so a reader has to know of them."""
+    datasets, decided = row.finding.effect.datasets, row.finding.decided_by
+    texts = [f"{len(datasets)} data sets"] * (len(datasets) < most)
+    texts += [f"cut off: {', '.join(row.cut_off)}"] * bool(row.cut_off)
+    texts += [f"{len(row.other_processors)} on two CPUs"] * bool(row.other_processors)
+    texts += [f"another verdict without {' or '.join(decided)}"] * bool(decided)
+    return "; ".join(texts)
 
 
 def differences_table(runs: pd.DataFrame) -> str:
@@ -160,15 +178,20 @@ def differences_table(runs: pd.DataFrame) -> str:
 
 
 def claims_table(document: dict) -> str:
-    """The claims with their effects and verdicts, in the words of the table of claims."""
-    columns = ("effect", "interval", "verdict", "beyond_interval", "beyond", "sets", "chances")
-    columns += ("paper", "remarks")
-    labels = {column["key"]: column["label"].lower() for column in document["columns"]}
+    """The claims as the page has them: verdicts, effect, the paper's numbers, and one remark."""
+    columns = {
+        "verdict": "on these sets",
+        "beyond": "beyond them",
+        "effect": "effect",
+        "interval": "95 % interval on these sets",
+        "paper": "by the paper's numbers",
+    }
     lines = []
-    for row in document["rows"]:
-        texts = (document["cells"][row["key"]][c]["values"]["value"]["text"] for c in columns)
-        lines.append([*row["labels"], *(text.replace("|", "\\|") for text in texts)])
-    return markdown(["claim of the paper", *map(labels.get, columns)], lines)
+    for line in claims_view(document)["lines"]:
+        remark = "; ".join(filter(None, [line["scale"], line["remark"]]))
+        texts = [line["claim"], *(line["texts"][column] for column in columns), remark]
+        lines.append([text.replace("|", "\\|") for text in texts])
+    return markdown(["claim of the paper", *columns.values(), "remark"], lines)
 
 
 # ---- masks
@@ -188,7 +211,7 @@ def overlaps_table(runs: pd.DataFrame) -> str:
     table = pd.DataFrame(columns).reindex(LAZY).rename(method_label)
     table.loc["by chance"] = 1 / RATIO
     table = table.map("{:.2f}".format, na_action="ignore")
-    return markdown(["method", *columns], table.fillna("–").reset_index())
+    return markdown(["method", *columns], table.fillna(NONE).reset_index())
 
 
 def invariance_table(runs: pd.DataFrame) -> str:
@@ -204,7 +227,7 @@ def invariance_table(runs: pd.DataFrame) -> str:
         columns[data_label(means.index, kind)] = means.mean()
     table = pd.DataFrame(columns).reindex(UNTRAINED).rename(UNTRAINED)
     table = table.map("{:.3f}".format, na_action="ignore")
-    return markdown(["untrained", *columns], table.fillna("–").reset_index())
+    return markdown(["untrained", *columns], table.fillna(NONE).reset_index())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:

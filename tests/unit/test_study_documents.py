@@ -16,15 +16,16 @@ from iunet.study.publish import MARKED, documents, fill
 from iunet.study.table7 import (
     cells_beside_paper,
     far_table,
-    table7_table,
+    metric_table,
     tuned_cells,
     tuned_means_table,
     tuned_table,
 )
 from iunet.study.tables import (
-    comparisons_table,
+    comparisons_tables,
     differences_table,
     filled_tables,
+    front_table,
     overlaps_table,
     progress_table,
     sweeps_tables,
@@ -52,11 +53,15 @@ def test_every_number_of_the_findings_stands_in_a_table(published):
     details = (STUDY / "details.md").read_text(encoding="utf-8")
     by_hand = [line for line in details.splitlines() if line.startswith("|")]  # the real size
     in_tables = set(numbers("\n".join([*published.values(), *by_hand])))
-    for path in (ROOT / "README.md", STUDY / "README.md"):
-        words = MARKED.sub("", path.read_text(encoding="utf-8"))
-        found = words[words.index("1. **On small tables") :].partition("\n\n")[0]
-        assert len(numbers(found)) >= 15
-        assert set(numbers(found)) <= in_tables, path
+    first, study = (findings(path) for path in (ROOT / "README.md", STUDY / "README.md"))
+    assert len(numbers(study)) >= 15 and set(numbers(study)) <= in_tables
+    assert first == study.replace("../../docs/", "docs/")
+
+
+def findings(path: Path) -> str:
+    """The five findings, without line breaks: README and the study have the same words."""
+    text = path.read_text(encoding="utf-8")
+    return " ".join(text[text.index("1. **On small tables") :].partition("\n\n")[0].split())
 
 
 def numbers(text: str) -> list[str]:
@@ -80,15 +85,13 @@ def test_the_details_name_the_set_that_decides_a_verdict():
     for entry in rows:
         if (entry["method"], entry["dataset"]) == ("iunet", "c"):
             entry["test_balanced_accuracy"] += 1.2
-    head, _, line = comparisons_table(comparisons(frame(rows)), notes=False).splitlines()
-    assert head == "|  | 6 tables |"
+    head, _, line = front_table(comparisons(frame(rows))).splitlines()
+    assert head == "|  | 6 tables | beyond them |"
     assert line.startswith("| IUNET beats OMP | **reproduced** +1.10 [")
-    assert "; beyond them reproduced [" in line
+    assert "] | reproduced [" in line
     rows = [r | {"disconnected": True} if r["method"] == "omp" else r for r in rows]
-    details = comparisons_table(comparisons(frame(rows)), notes=True)
-    assert (
-        "ahead on 6, median +0.90; cut off: a, b, c, d, e, f; another verdict without c" in details
-    )
+    details = comparisons_tables(comparisons(frame(rows)))
+    assert "| 6, +0.90 | cut off: a, b, c, d, e, f; another verdict without c |" in details
     lines = differences_table(frame(rows)).splitlines()
     assert "| c | +2.10 |" in lines and "| IUNET ahead | 6 of 6 |" in lines
     assert lines[-1].startswith("| mean without c, beyond | +0.90 [")
@@ -99,10 +102,8 @@ def test_only_tables_have_tuned_methods():
     rows = [r | {"network": n} for r in study(2.0) for n in ("mlp_tab", "mlp_vis")]
     tuned = {"stage": "tuned", "network": "mlp_c", "chosen": None}
     rows += [r | tuned | {"method": "mlp_c"} for r in study(0) if r["method"] == "omp"]
-    (line,) = (
-        x for x in comparisons_table(comparisons(frame(rows)), False).splitlines() if "MLP+C" in x
-    )
-    assert line.endswith("| – |") and "+2.0" in line
+    (line,) = (x for x in front_table(comparisons(frame(rows))).splitlines() if "MLP+C" in x)
+    assert line.endswith("| – | – |") and "+2.0" in line
 
 
 # ---- beside the paper, masks, sweeps
@@ -113,13 +114,12 @@ def test_the_metric_that_is_nearer_to_the_paper():
     rows = [row("credit-g", "dense", 0, 60.0, **scores)]  # the paper: 70.0
     rows += [row("vehicle", method, 0, 81.1) for method in ("omp", "beta_lasso", "iunet")]
     cells = cells_beside_paper(frame(rows))
-    first = cells.loc["credit-g", "dense"]
-    assert first["nearer"] == "swapped_balanced_accuracy" and not first["between"]
-    assert first["nearest"] == "accuracy"
-    assert table7_table(cells).splitlines()[2:] == [
-        "| credit-g | 70.0: 60.0 / **64.0** | not run | not run | not run |",
-        "| vehicle | not run | 81.1: 81.1 / 81.1 | 80.6: 81.1 / 81.1 | 81.8: 81.1 / 81.1 |",
-    ]
+    assert cells["swapped"].to_dict() == {
+        ("credit-g", "dense"): True,
+        **{("vehicle", method): False for method in ("omp", "beta_lasso", "iunet")},
+    }
+    assert cells.loc["credit-g", "dense"]["gap"] == pytest.approx(0.5)
+    assert metric_table(cells).endswith("| 1 of 4 |")
 
 
 def test_cells_far_from_the_paper_stand_with_seeds_and_other_initial_weights():
