@@ -48,7 +48,7 @@ VALUES = {  # of options that take any number of them: what a value looks like
 
 
 def is_config_file(word: str) -> bool:
-    """YAML, or JSON that is no result of the workflow."""
+    """YAML, or JSON that is not a result of the workflow."""
     path = Path(word)
     if path.suffix == ".json" and path.is_file():
         return PROVENANCE not in path.read_text(encoding="utf-8", errors="replace")
@@ -68,7 +68,7 @@ def targets_first(arguments: list[str]) -> list[str]:
             targets.append(word)  # but a config file needs no ending: there is one at least
             continue
         kept.append(word)
-    # Snakemake's parser finds the others, wherever they stand; its complaints come when it runs.
+    # Snakemake's parser finds the others. Its complaints come when it runs.
     found: list[str] = []
     with contextlib.suppress(SystemExit), contextlib.redirect_stderr(io.StringIO()):
         found = get_argument_parser().parse_known_intermixed_args(kept)[0].targets or []
@@ -112,7 +112,7 @@ def prepared(arguments: list[str]) -> list[str]:
 
 
 def refuse_unusable(folder: Path) -> None:
-    """Snakemake's own folder can be written to, if it is there."""
+    """Refuse a folder of Snakemake's records that is there but cannot be used."""
     for place in (folder, *(folder / name for name in FOLDERS)):
         if os.path.lexists(place) and not place.is_dir():
             raise UserError(

@@ -1,4 +1,4 @@
-"""What is shown: the files behind tables, figures, runs.csv and the page, and what these stand on.
+"""What is shown: the files behind tables, figures, runs.csv and the page, and their lineage.
 
 Made from the config alone, at every start of Snakemake: light.
 """
@@ -27,7 +27,7 @@ from iunet.tables.catalog import (
 
 
 def benchmark(config: Config) -> Benchmark:
-    """The benchmark of a config, with what tables and figures say of themselves."""
+    """The benchmark of a config, with what tables and figures declare."""
     return validate(config, declared_tables() | declared_figures())
 
 
@@ -75,7 +75,7 @@ class Shown:
         return Lineage(self.bench, STAGES | self._stages())
 
     def _stages(self) -> dict[str, Stage]:
-        """What the rules of the aggregate stage stand on."""
+        """The settings and inputs of the rules of the aggregate stage."""
         return {
             "table": Stage(
                 {

@@ -25,7 +25,7 @@ from iunet.errors import SHOWS_FAILURES
 from snakemake_logger_plugin_iunet.status import Status, last_lines, stage_of
 
 PAUSE_S = 60.0  # between two lines, where no terminal is, unless a tenth more is done
-CHATTER = (  # said before every run, or again and again, and of no use to a person
+CHATTER = (  # messages of every run that are of no use to a person
     "Building DAG of jobs",
     "Select jobs to execute",
     "Using shell:",
@@ -84,7 +84,7 @@ class LogHandler(LogHandlerBase):
         self.stream = self.snakemakes_own.stream
         self.live = self.snakemakes_own.is_tty and os.environ.get("TERM") != "dumb"
         self.status = Status()
-        self.drawn = False  # whether a status line stands in the terminal
+        self.drawn = False  # whether the terminal shows a status line
         self.last_line = (0.0, 0)  # when, and at how many jobs, a line was written
         self.now = 0.0
         if not self.shows_all:

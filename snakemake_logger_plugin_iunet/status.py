@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from iunet.labels import duration
 
-STAGES = {  # in the order of the data; a rule of no stage stands for itself
+STAGES = {  # in the order of the data; any other rule is its own stage
     "download": ("download_table", "download_images"),
     "split": ("split_table", "split_images"),
     "supernet": ("initialise", "supernet"),
@@ -133,7 +133,7 @@ class Status:
 
 
 def last_lines(path: str) -> str:
-    """The end of a job's log, or why there may be none: what a job has to say needs room, too."""
+    """The end of a job's log, or why there may be none, such as a full disk."""
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace").strip()
         missing = "is empty"

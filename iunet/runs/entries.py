@@ -1,4 +1,4 @@
-"""What a config asks for: its tables, figures and experiments as cells, and where results lie.
+"""What a config asks for: its tables, figures and experiments as cells, and the result files.
 
 An entry is a table, figure or experiment of the config, named by its key (`tables.table1`). A cell
 is a method on a data set; with a seed it is a run.
@@ -23,7 +23,7 @@ DEFAULT_NETWORKS = ("mlp_vis", "mlp_tab")
 Pair = tuple[str, str]  # a network and a method
 Pairs = tuple[Pair, ...]
 NOT_FINISHED = "not finished"
-REPORTS = {  # the files that tell of a network, by the stage that makes it
+REPORTS = {  # the files that describe a network, by the kind of network
     "tuned": {
         "evaluation": paths.TUNED_EVALUATION,
         "refit": paths.TUNED_REPORT,
@@ -47,10 +47,10 @@ REPORTS = {  # the files that tell of a network, by the stage that makes it
 
 @dataclass(frozen=True)
 class Declared:
-    """What a table or figure says of itself, whatever the config is."""
+    """What a table or figure fixes by itself, for every config."""
 
-    kind: str | None = None  # of data, if it is for one kind only
-    pairs: Pairs = ()  # networks and methods, if a config cannot choose them
+    kind: str | None = None  # of data, if it takes only one kind
+    pairs: Pairs = ()  # networks and methods, if the config cannot choose them
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def why_empty(config: Config, key: str) -> str | None:
 
 
 class Benchmark:
-    """A checked config with its data sets: which cells it has, and where their results lie."""
+    """A checked config with its data sets: its cells, and the files of their results."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Benchmark:
         self.config, self.registry = config, registry
         # Networks and methods of entries that a config cannot choose.
         self.fixed = {key: entry.pairs for key, entry in declared.items() if entry.pairs}
-        self.unavailable = unavailable or {}  # data sets that cannot be had, with the reason
+        self.unavailable = unavailable or {}  # data sets, each with the reason
         self.root: str = config["results"]
         self.seeds: list[int] = config["seeds"]
         self._cells = {key: self._cells_of(key) for key in self.entries()}
@@ -114,7 +114,7 @@ class Benchmark:
         return [key for key, entry in keys.items() if "methods" in entry or key in self.fixed]
 
     def cells_of(self, key: str) -> list[Cell]:
-        """The cells of an entry, also those on data sets that cannot be had."""
+        """The cells of an entry, with those on unavailable data sets."""
         return self._cells[key]
 
     def _cells_of(self, key: str) -> list[Cell]:
@@ -171,7 +171,7 @@ class Benchmark:
 
     @functools.cached_property
     def runs(self) -> set[tuple[str, str, str, str | None]]:
-        """(data set, network, supernet or dense, cut) of all cells, with the masks of the cuts."""
+        """(data set, network, supernet or dense, cut) of every cell; a cut also without options."""
         found: set[tuple[str, str, str, str | None]] = set()
         for cell in self.all_cells:
             cuts = {None, *cell.method.cuts, *(CutName.parse(c).folder for c in cell.method.cuts)}
@@ -187,7 +187,7 @@ class Benchmark:
 
     @functools.cached_property
     def used_datasets(self) -> list[str]:
-        """Every data set that the config names and that can be had, in the config's order."""
+        """Every available data set that the config names, in the config's order."""
         tables = (self.datasets_of_table(table) for table in ("table8", "table9"))
         groups = [*self.config["datasets"].values(), *tables]
         names = [name for group in groups for name in group]
@@ -195,7 +195,7 @@ class Benchmark:
         return [name for name in dict.fromkeys(names) if name not in self.unavailable]
 
     def unavailable_and_used(self) -> dict[str, str]:
-        """Data sets that the entries name and that cannot be had, with the reason."""
+        """Data sets that the entries name but that are unavailable, with the reason."""
         named = [cell.dataset for cell in self.all_cells]
         named += [n for table in ("table8", "table9") for n in self.datasets_of_table(table)]
         return {n: self.unavailable[n] for n in dict.fromkeys(named) if n in self.unavailable}
@@ -206,7 +206,7 @@ class Benchmark:
         return paths.fill(template, self.root, **values)
 
     def exists(self, path: str) -> bool:
-        """With partial results, what is not finished is left out; else it is made."""
+        """With `partial`, only files that are there count; otherwise missing ones are made."""
         return not self.config["partial"] or Path(path).exists()
 
     def impossible(self, cell: Cell) -> str | None:
@@ -224,7 +224,7 @@ class Benchmark:
     def reports(
         self, cell: Cell, seed: int, name: str, kinds: Iterable[str] = ("evaluation", "choice")
     ) -> dict[str, str]:
-        """The files that tell of a network of a cell (one of `Method.results`), by their kind."""
+        """The files that describe a network of a cell (one of `Method.results`), by their kind."""
         method, (supernet, _, cut) = cell.method, name.partition("/")
         place = {
             "dataset": cell.dataset,

@@ -1,9 +1,9 @@
-"""Lineage: what a job stands on, from its rule and wildcards alone.
+"""Lineage: everything that a job depends on, from its rule and wildcards alone.
 
 A path's prefix is its lineage: data set, network, supernet, seed, cut and options name everything
-that a job stands on, except the content of the data, which enters at the download.
-iunet/runs/stages.py has every rule of a run with its settings and the files that it is made from;
-the path of a file tells which job makes it. From these follow
+that a job depends on, except the content of the data, which enters at the download.
+iunet/runs/stages.py lists the settings and the input files of every rule, and the path of a file
+tells which job makes it. Two digests follow:
 
     id        a digest of the settings of a job and of all jobs before it; its artifacts carry it,
               and their readers expect it (iunet/provenance.py)
@@ -49,7 +49,7 @@ class Job:
 
 
 def with_all_before(jobs: Iterable[Job]) -> list[Job]:
-    """These jobs and all that they stand on, each once."""
+    """These jobs and all jobs before them, each once."""
     found: dict[Job, None] = {}
     todo = list(jobs)
     while todo:
@@ -69,7 +69,7 @@ class Stage:
 
     settings: dict[str, Callable[[Benchmark, Point], Any]]  # parameters of the job, by name
     reads: tuple[Reads, ...] = ()  # the files that it is made from
-    module: Callable[[Benchmark, Point], str] | None = None  # that its script imports by name
+    module: Callable[[Benchmark, Point], str] | None = None  # imported by name in the script
     of_code: dict[str, Callable[[Lineage, Point], Any]] = field(default_factory=dict)
 
 
@@ -121,7 +121,7 @@ class Lineage:
     # ---- which job makes a file
 
     def maker(self, path: str) -> Job | None:
-        """The job that makes a file, wherever the folder of results lies; None if none does."""
+        """The job that makes a file in any folder of results; None if no job does."""
         if path not in self._makers:
             self._makers[path] = self._find_maker(path)
         return self._makers[path]
@@ -130,7 +130,7 @@ class Lineage:
         return list(dict.fromkeys(filter(None, map(self.maker, files))))
 
     def identities(self, files: Iterable[str]) -> dict[str, Identity]:
-        """Of files that a job reads: which job each must come from."""
+        """The job that each of these files must come from."""
         return {path: made.identity for path in files if (made := self.maker(path))}
 
     def _find_maker(self, path: str) -> Job | None:

@@ -27,7 +27,7 @@ from iunet.runs.settings import (
 
 OF_DENSE = ("recipe", "network", "init", "finetune", "reinit", "class_weights", "schedule")
 KEYS = {"dense": OF_DENSE, "beta_lasso": (*OF_DENSE, "supernet")}  # those that a recipe uses
-# What the paper's names stand for; a row that is something else would be shown under them.
+# What the names of the paper mean. A row of such a name must mean the same.
 OF_THE_PAPER: dict[str, dict[str, Any]] = {
     "dense": {"recipe": "dense"},
     "omp": {"kappa": 1, "objective": "sup"},
@@ -43,7 +43,7 @@ OF_CUTS = ("ratios", "mask", "score", "structure", "reinit", "schedule", "finetu
 
 @dataclass(frozen=True)
 class Method:
-    """A row of `methods`, for one network: where its runs lie, below runs/<dataset>/."""
+    """A row of `methods` for one network: the folders of its runs, below runs/<dataset>/."""
 
     name: str
     recipe: str  # iunet or beta_lasso (supernet, prune, finetune), dense, or a learner

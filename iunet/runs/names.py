@@ -30,7 +30,7 @@ INITS = ("torch_default", "he_normal", "glorot")
 SURVIVORS = "survivors"  # the cut of β-LASSO
 INITIAL, DENSE = "initial", "dense"
 VALUE = r"[0-9.]+|on|off"
-# Options with words as values stand in a path as the word alone: config's word → path's word.
+# Options with words as values appear in a path as the word alone: config's word → path's word.
 WORDS = {
     "reinit": {"initial": "initial", "fresh": "fresh", "none": "trained"},
     "class_weights": {"none": "unweighted", "balanced": "balanced"},
@@ -72,7 +72,7 @@ def variant_text(options: dict[str, Any], defaults: dict[str, Any]) -> str:
 
 
 def parse_changes(text: str) -> dict[str, Any]:
-    """What a variant's text changes; what is no option is left out."""
+    """The options that a variant's text changes; other text is ignored."""
     changes: dict[str, Any] = {}
     for part in text.split("-")[1:]:
         if part in KEY_OF_WORD:

@@ -1,7 +1,7 @@
-"""Config files that are named on the command line, read before Snakemake reads them.
+"""The config files of the command line, read before Snakemake reads them.
 
-Snakemake says that a file is no YAML, or has no keys, but not which file; of a key that stands
-twice it takes the last without a word, and `010` it takes for 8.
+Snakemake's own errors do not name a broken file, and it does not warn where it takes the last of
+two equal keys, or reads `010` as 8.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from iunet.errors import UserError, one_line
 from iunet.runs.schema import check_plain
 
-PROGRAM = "__use_yte__"  # with it, Snakemake runs Python that stands in the file
+PROGRAM = "__use_yte__"  # with this key Snakemake runs Python code in the file
 # YAML 1.1 also has numbers to the bases 2, 8, 16 and 60.
 PLAIN_NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)|[\d.]+(e[-+]?\d+)?|\.inf|\.nan)", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ def read_overlay(path: str | Path) -> dict[str, Any]:
 
 
 def _load(text: str) -> Any:
-    """JSON if it is, else YAML, as Snakemake reads it; a key that stands twice is refused."""
+    """JSON or else YAML, as Snakemake reads it; a repeated key is refused."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -93,6 +93,8 @@ def _refuse_twice(names: Iterable[str]) -> None:
 
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
     """The config as Snakemake makes it: the default, overlays, and `KEY=VALUE` changes on top."""
+    from snakemake.utils import update_config
+
     own: dict[str, Any] = {}
     for change in changes:
         key, equals, value = change.partition("=")
@@ -111,12 +113,3 @@ def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -
     for part in [*given, own]:
         update_config(config, part)
     return config
-
-
-def update_config(config: dict[str, Any], changes: dict[str, Any]) -> None:
-    """Change single keys, at any depth; lists are replaced as a whole, as Snakemake does."""
-    for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(config.get(key), dict):
-            update_config(config[key], value)
-        else:
-            config[key] = value

@@ -109,12 +109,12 @@ PATTERNS = {
     "study": r"tuning(?:-seed[0-9]+)?",
     "seed": r"[0-9]+",
     "worker": r"[0-9]+",
-    "figure": r".+",  # some lie in a folder of their own
+    "figure": r".+",  # some are in a folder of their own
 }
 
 
 def rule_of(path: str) -> tuple[str, dict[str, str]] | None:
-    """The rule of OUTPUTS that makes a file, wherever its folder of results lies, and wildcards."""
+    """The rule of OUTPUTS that makes a file in any folder of results, and its wildcards."""
     forms = _patterns()
     for rule, pattern in (*forms.get(path.rpartition("/")[2], ()), *forms[""]):
         if found := pattern.search(path):
@@ -146,7 +146,7 @@ def fill(path: str, root: str, **values: object) -> str:
 
 
 def log(folder: str, name: str) -> str:
-    """The log of a job whose outputs lie in a folder of `<results>`."""
+    """The log of a job with outputs in this folder of `<results>`."""
     return f"{folder.replace(ROOT, '<logs>')}/{name}.log"
 
 

@@ -37,9 +37,9 @@ PAPER_SCALE = {
 
 
 def scaled_down(config: Config) -> dict[str, list[str]]:
-    """By kind of data, and of the tuning: what is smaller than in the paper.
+    """What is smaller than in the paper, by kind of data, and for the tuning.
 
-    The paper's value stands in brackets. Kinds of which nothing is smaller are left out.
+    The paper's value is in brackets. Kinds at the paper's scale are left out.
     """
     found: dict[str, list[str]] = {}
     for kind, scale in PAPER_SCALE.items():

@@ -1,6 +1,6 @@
 """The JSON schema of the config, and its complaints in words (imported at every start: light).
 
-Beside a `pattern`, `form` says in words what it asks for; `catalog` stands for the names of one.
+In the schema, `form` describes a `pattern` in words, and `catalog` means the names of a catalog.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_schema() -> dict[str, Any]:
 
 
 def _fill_in(schema: dict[str, Any]) -> None:
-    """Of a schema and those inside it: names of catalogs, and that objects are closed."""
+    """Fill in a schema and those inside it: names of catalogs, and that objects are closed."""
     if "catalog" in schema:
         schema["enum"] = list(CATALOGS[schema.pop("catalog")])
     if keys := schema.get("properties"):
@@ -64,7 +64,7 @@ def _fill_in(schema: dict[str, Any]) -> None:
 
 @functools.cache
 def _validator() -> Any:
-    """jsonschema's, for which whole numbers are integers (2.0 is none) and numbers are finite."""
+    """A validator for which 2.0 is not an integer, and infinity is not a number."""
     import jsonschema
 
     draft = jsonschema.Draft202012Validator
@@ -78,9 +78,9 @@ def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
 
 
 def check_plain(config: Any, key: str = "", depth: int = 0) -> int:
-    """Refuse what YAML can say and a config cannot hold; the number of its values.
+    """Refuse what YAML allows but a config cannot hold; return the number of values.
 
-    References of YAML may repeat a value without end, or make a list its own entry.
+    With YAML references a small file may have endless values, or a list that contains itself.
     """
     where = f"The config key '{key}'" if key else "The config"
     if depth > DEPTH:
@@ -117,7 +117,7 @@ def check_schema(config: Config, where: str = "") -> None:
 
 @functools.cache
 def _schema_problem(config: str) -> str | None:
-    """Of a config as JSON: the paths of a plan ask for thousands of checks, few of them new."""
+    """The problem of a config, as JSON; cached, since the paths of a plan repeat many checks."""
     import jsonschema
 
     try:

@@ -27,9 +27,9 @@ from iunet.runs.names import (
 from iunet.training.schedule import schedule_of, usual_schedule
 
 Config = dict[str, Any]
-# Options that the paper's recipe does not have, each with the value that changes nothing. A setting
-# of that value stays out of a job's parameters, so that a new option repeats no job; the stage has
-# it as its default.
+# Options that the paper's recipe does not have, each with its neutral value, which is also the
+# default of the stage. A setting of that value is not a parameter of jobs, so that a new option
+# repeats no job.
 OFF: dict[str, dict[str, Any]] = {
     "network": {"shrink": 1},
     "supernet": {"class_weights": "unweighted", "decoder_kappa": 1, "normalised_step": 1},
@@ -54,7 +54,7 @@ def supernet_defaults(config: Config) -> dict[str, Any]:
 
 
 def lasso_defaults(config: Config) -> dict[str, Any]:
-    """Of β-LASSO's supernets; l1 is no default, but a coordinate."""
+    """Defaults of β-LASSO's supernets; l1 is a coordinate of the run."""
     section = config["beta_lasso"]
     return {
         "beta": section["beta"],
@@ -237,7 +237,7 @@ def learner_settings(config: Config, learner: str) -> dict[str, Any]:
 
     Class weights are left out where they are those of the learner's own paper.
     """
-    others = ("trials", "per", "minutes", "threads")  # the device lies elsewhere, in `devices`
+    others = ("trials", "per", "minutes", "threads")  # the device is in `devices`
     section = {k: v for k, v in config["tuning"][learner].items() if k not in others}
     if section.get("class_weights") == LEARNERS[learner].class_weights:
         del section["class_weights"]
@@ -257,7 +257,7 @@ def refit_parts(config: Config) -> list[str]:
 
 
 def study_folder(config: Config, seed: int | str) -> str:
-    """Where the study of a seed lies: one for all of them, or its own."""
+    """The folder of a seed's study: one for all seeds, or its own."""
     return f"tuning-seed{seed}" if config["tuning"]["study_per"] == "seed" else "tuning"
 
 

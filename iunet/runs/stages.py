@@ -1,7 +1,7 @@
 """The stages of a run, in the order of the data: settings, inputs and modules of every rule.
 
-Inputs are here where they depend on more than the form of a path. Rules take them as they are, and
-the lineage finds by them the jobs that a job stands on.
+Input functions are here if they need more than the form of a path. The rules use them, and the
+lineage finds by them the jobs before a job.
 Read at every start of Snakemake, so it imports the standard library only.
 """
 
@@ -74,7 +74,7 @@ def trained_supernet(bench: Benchmark, point: Point) -> Files:
 
 
 def trained_decoder(bench: Benchmark, point: Point) -> Files:
-    """The decoder that is trained after a supernet whose objective trains none."""
+    """The decoder of a supernet with an objective that trains no decoder."""
     if settings.trains_decoder(point.supernet):
         return {}
     return {"decoder": bench.path(paths.SUPERNET_DECODER, **vars(point))}
@@ -91,7 +91,7 @@ def study_workers(bench: Benchmark, point: Point) -> Files:
 
 
 def first_worker(bench: Benchmark, point: Point) -> Files:
-    """It stands for all workers of a study in its lineage: their number changes no trial."""
+    """The first worker, for all of a study's: their number changes no trial."""
     return {"worker": bench.path(paths.STUDY_WORKER, **vars(point), worker=0)}
 
 
@@ -157,7 +157,7 @@ def setting(function: Callable[[settings.Config, Any], Any], wildcard: str = "")
 
 
 def registry_row(bench: Benchmark, point: Point) -> dict[str, Any]:
-    """The registry row as plain values: another row is another data set, and is fetched anew."""
+    """The registry row as plain values: a changed row is fetched again."""
     row = bench.registry[point.dataset].row()
     return {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
 
@@ -167,7 +167,7 @@ def source(bench: Benchmark, point: Point) -> str:
 
 
 def mirror_sha256(bench: Benchmark, point: Point) -> str | None:
-    """What the mirror holds, and not where it is: a mirror may move without making data anew."""
+    """The content of the mirror, not its place: a mirror may move without new downloads."""
     if source(bench, point) != "mirror":
         return None
     mirror = bench.config["data"]["mirror"]
@@ -200,9 +200,9 @@ def candidate_names(bench: Benchmark, point: Point) -> list[list[str]]:
 def study_name(lineage: Lineage, point: Point) -> str:
     """What the trials of a study depend on; after a change of any of it, a new one begins.
 
-    It is a name inside the journal, and the journal is no output: raising a budget, or repeating a
-    job that was cut off, continues the study. Code around the trials is left out: they stay true
-    when it changes.
+    It is a name inside the journal, which is not an output: a larger budget, or a job that is
+    repeated after an interruption, continues the study. Code around the trials does not count,
+    since they stay valid when it changes.
     """
     bench = lineage.bench
     facts = digest(
@@ -225,7 +225,7 @@ def schedule_module(bench: Benchmark, point: Point) -> str:
     return module_of(schedule_entry(settings.finetune_settings(bench.config, point)).make)
 
 
-# A module is what a script imports by name: a new network is no reason to train the others.
+# The module is one that the script imports by name: a new network does not repeat the others.
 DOWNLOAD = Stage(
     {"row": registry_row, "source": source, "mirror_sha256": mirror_sha256, "file": file_content},
     (own_file,),

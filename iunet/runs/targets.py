@@ -1,4 +1,4 @@
-"""What may be asked for by its path: the runs that a config could have, and no others."""
+"""Which paths may be asked for: the runs that a config could have, and no others."""
 
 from __future__ import annotations
 

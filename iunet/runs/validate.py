@@ -1,7 +1,7 @@
 """The config, checked from top to bottom, as a Benchmark (imported at every start: light).
 
-`validate` is the only way from a config to a Benchmark: the Snakefile calls it, and so do the
-scripts of tables and figures: a config that has been checked before stays as it is.
+`validate` is the only way from a config to a Benchmark. The Snakefile calls it, and so do the
+scripts of tables and figures, so a checked config passes again unchanged.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _check_ranges(config: Config) -> None:
 
 
 def _check_digits(config: Config) -> None:
-    """Settings are read back from paths, so a path must be able to say them."""
+    """Settings are read back from paths, so a path must hold them exactly."""
     in_paths = {key: config[key] for key in ("methods", "prune")}
     in_paths["beta_lasso.l1"] = config["beta_lasso"]["l1"]
     for key, entry in flat(in_paths).items():
@@ -180,7 +180,7 @@ def _check_datasets(
 
 
 def _check_rows(bench: Benchmark) -> None:
-    """What rows of `methods` change is checked as their defaults are."""
+    """Changes in rows of `methods` are checked like their defaults."""
     methods = {cell.method for cell in bench.cells if not cell.method.tuned}
     for name, network in sorted({(m.name, base_network(m.network)) for m in methods}):
         row = bench.config["methods"][name]
@@ -190,7 +190,7 @@ def _check_rows(bench: Benchmark) -> None:
 
 
 def shown_on_page(config: Config, section: str, known: Iterable[str]) -> list[str]:
-    """The tables or figures that the page shows; `tuning` stands for all tuning histories."""
+    """The tables or figures that the page shows; `tuning` means all tuning histories."""
     asked, known = config["page"][section], list(known)
     if asked == "all":
         return known
@@ -205,7 +205,7 @@ def shown_on_page(config: Config, section: str, known: Iterable[str]) -> list[st
 
 
 def unavailable(registry: dict[str, Dataset], mirror: str | None) -> dict[str, str]:
-    """The data sets that cannot be had with this config, each with the reason.
+    """The data sets that are unavailable with this config, each with the reason.
 
     Without a mirror none is known to be. With one, sets that would need the network and are not in
     the mirror: tables show them as missing.

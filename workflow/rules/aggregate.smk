@@ -1,5 +1,5 @@
-# aggregate: tables, figures and the page, from what the runs left behind. What each is made of is said
-# in its own module (iunet/tables/, iunet/figures/).
+# aggregate: tables, figures and the page, from the results of the runs. The module of a table or figure
+# (iunet/tables/, iunet/figures/) says what it is made of.
 
 from iunet.page import page_sources
 

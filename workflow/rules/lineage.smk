@@ -1,5 +1,5 @@
-# How rules find their inputs and parameters: what a job reads and is made from is in iunet/runs/stages.py,
-# why it runs again follows in iunet/runs/lineage.py; docs/reruns.md is the user's side of it.
+# How rules find their inputs and parameters. iunet/runs/stages.py lists what the jobs read, and
+# iunet/runs/lineage.py decides why a job runs again; docs/reruns.md explains both to users.
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ from iunet.runs.targets import check_run
 from iunet.verify import refuse_copied
 
 LINEAGE = SHOWN.lineage
-if "--touch" not in sys.argv:  # which takes everything as it is
+if "--touch" not in sys.argv:  # which accepts everything
     with user_errors():
         refuse_copied(LINEAGE)
 
@@ -32,7 +32,7 @@ def job_of(rule, wildcards):
 
 
 def job_params(rule):
-    """Parameters of a rule: versions of code, settings, what stands before it, and who it is.
+    """Parameters of a rule: versions of code, settings, a digest of all jobs before, and its identity.
 
     Snakemake compares all but `made_by`, which depends on input files. Each module of the rule's script
     is a parameter by itself, so that the reason of a rerun names it.

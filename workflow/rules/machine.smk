@@ -1,4 +1,4 @@
-# What jobs ask of the machine, or of a scheduler.
+# What jobs request from this machine, or from a scheduler.
 
 import snakemake_logger_plugin_iunet
 from snakemake.logging import logger

@@ -1,5 +1,5 @@
-# prune: the mask of a supernet at one compression ratio, or of what β-LASSO left. Needs no torch, so
-# it starts at once.
+# prune: the mask of a supernet at one compression ratio, or of the weights that β-LASSO left. It needs
+# no torch, so it starts at once.
 
 
 rule prune:

@@ -1,6 +1,6 @@
 # tune: the learners that search their hyperparameters on validation data, and are then fitted again
-# on train and valid together. A study's journal lies beside its outputs and is none of them, so that
-# it outlives a job that is cut off.
+# on train and valid together. A study's journal is in the folder of its outputs but is not an output,
+# so it survives a job that is cut off.
 
 
 rule tune:

@@ -144,7 +144,7 @@ class Job:
     # ---- trainings
 
     def training(self) -> Any:
-        """What a training stage is told beside its files and settings."""
+        """What a training stage gets besides its files and settings."""
         from iunet.training.support import job
 
         device, every = self.torch_device(), self.config["train"]["validate_every"]
