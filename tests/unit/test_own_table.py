@@ -217,6 +217,13 @@ def test_columns_of_parquet_that_are_no_labels_or_categories(tmp_path, case):
             clean_table(fetch(mine, OFFLINE, tmp_path))
 
 
+def test_text_of_parquet_that_is_not_utf_8_is_refused(tmp_path):
+    places = pa.py_buffer(np.arange(7, dtype=np.int32).tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 6, [None, places, pa.py_buffer(b"\xff" * 6)])
+    with pytest.raises(UserError, match=r"cannot be read as parquet .*UTF"):
+        fetch(write_parquet(tmp_path, code=broken, label=list("xy") * 3), OFFLINE, tmp_path)
+
+
 def test_halves_in_parquet_can_be_labels_and_categories(tmp_path):
     half = np.array([0, 1, 2] * 3, dtype=np.float16)
     raw = fetch(write_parquet(tmp_path, code=half, label=half), OFFLINE, tmp_path)

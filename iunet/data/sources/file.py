@@ -1,8 +1,8 @@
 """The user's own data: a table as CSV (or TSV) or Parquet, images as `.npz`.
 
-What pandas would silently put right in a CSV is refused by its line: of two columns with one name
+What pandas would silently repair in a CSV is refused, with its line. Of two columns with one name
 it calls the second `label.1`, and a label becomes a feature; to a short row it adds missing values;
-at a NUL byte it cuts a value off.
+at a NUL byte it cuts a value off; a quote that is not closed swallows rows.
 """
 
 from __future__ import annotations
@@ -138,6 +138,8 @@ def _read_parquet(path: Path, texts: Collection[str]) -> pd.DataFrame:
     schema = pq.read_schema(path)
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise UserError(f"{path} has two columns named '{twice[0]}'. Rename or remove one of them.")
+    for batch in pq.ParquetFile(path).iter_batches():
+        batch.validate(full=True)  # text that is not UTF-8, for one
     frame = pd.read_parquet(path)
     halves = frame.columns[frame.dtypes == "float16"]
     frame = frame.astype(dict.fromkeys(halves, "float32"))  # pandas has no index of halves
@@ -157,23 +159,23 @@ def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     how = {"compression": "infer", "encoding": "utf-8-sig", "newline": ""}
     with LocalFileSystem().open(str(path), "r", **how) as text:
         csv.field_size_limit(2**31 - 1)  # a field may hold a book
-        reader = csv.reader(text, delimiter=separator)
-        for row in reader:
-            if any("\0" in value for value in row):
-                raise UserError(
-                    f"{path}, line {reader.line_num} holds a NUL byte: the file is damaged, or "
-                    "its text is not UTF-8."
-                )
-            if len(row) > 1 or "".join(row).strip():
-                yield reader.line_num, row
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        try:
+            for row in reader:
+                if any("\0" in value for value in row):
+                    raise csv.Error("a NUL byte: the file is damaged, or its text is not UTF-8")
+                if len(row) > 1 or "".join(row).strip():
+                    yield reader.line_num, row
+        except csv.Error as error:  # of quotes that are not closed or not doubled, for one
+            raise UserError(f"{path}, line {reader.line_num} cannot be read ({error}).") from error
 
 
 def _check_header(path: Path, header: list[str], separator: str) -> None:
     if len(header) == 1:
         found = [name for s, name in NAMES.items() if s != separator and s in header[0]]
-        hint = f" It seems to be separated by {found[0]}." if found else ""
+        hint = f" They seem to be separated by {found[0]}." if found else ""
         raise UserError(
-            f"{path} has a single column, '{header[0]}', since its fields are to be separated by "
+            f"{path} has a single column, '{header[0]}'. By its name, its fields are separated by "
             f"{NAMES[separator]}.{hint}"
         )
     places: dict[str, int] = {}
