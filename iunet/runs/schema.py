@@ -77,33 +77,26 @@ def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def check_plain(config: Any, key: str = "", depth: int = 0) -> int:
+def check_plain(value: Any, key: str = "", depth: int = 0) -> int:
     """Refuse what YAML allows but a config cannot hold; return the number of values.
 
     With YAML references a small file may have endless values, or a list that contains itself.
     """
     where = f"The config key '{key}'" if key else "The config"
-    if depth > DEPTH:
-        raise UserError(f"{where} is nested more than {DEPTH} levels deep.")
-    if config is None or isinstance(config, str | int | float):
+    if value is None or isinstance(value, str | int | float):
         return 1
-    if isinstance(config, dict):
-        for name in config:
-            if not isinstance(name, str):
-                raise UserError(
-                    f"{where} has the key {name!r}, which is not text: put it in quotes."
-                )
-        entries = [(f"{key}.{name}" if key else name, value) for name, value in config.items()]
-    elif isinstance(config, list):
-        entries = [(f"{key}.{place}", value) for place, value in enumerate(config)]
-    else:
+    if not isinstance(value, dict | list):
         raise UserError(
-            f"{where} is {config!r}, which YAML reads as a {type(config).__name__}: put it in "
+            f"{where} is {value!r}, which YAML reads as a {type(value).__name__}: put it in "
             "quotes if it is text."
         )
+    if depth > DEPTH:
+        raise UserError(f"{where} is nested more than {DEPTH} levels deep.")
     count = 1
-    for name, value in entries:
-        count += check_plain(value, name, depth + 1)
+    for name, below in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(value, dict) and not isinstance(name, str):
+            raise UserError(f"{where} has the key {name!r}, which is not text: put it in quotes.")
+        count += check_plain(below, f"{key}.{name}" if key else str(name), depth + 1)
         if count > VALUES:
             raise UserError(f"{where} has more than {VALUES} values.")
     return count
@@ -127,53 +120,62 @@ def _schema_problem(config: str) -> str | None:
     return None
 
 
+# What an entry must be, by the keyword of the schema that refuses it.
+WANTED = {
+    "const": "be {}",
+    "minimum": "be at least {}",
+    "maximum": "be at most {}",
+    "exclusiveMinimum": "be greater than {}",
+    "exclusiveMaximum": "be less than {}",
+    "minItems": "have at least {} entries",
+    "maxItems": "have at most {} entries",
+    "uniqueItems": "not repeat an entry",
+}
+
+
 def explain_schema_error(error: Any) -> str:
     """A jsonschema ValidationError as one paragraph that names the key."""
     key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator == "additionalProperties":
+    found, keyword, asked = error.instance, error.validator, error.validator_value
+    if keyword == "additionalProperties":
         known = error.schema.get("properties", {})
-        unknown = next(name for name in error.instance if name not in known)
-        full = f"{key}.{unknown}" if key else unknown
+        unknown = next(name for name in found if name not in known)
         return (
-            f"The config has an unknown key '{full}'.{nearest(unknown, known)} "
-            f"Known keys here: {', '.join(sorted(known))}."
+            f"The config has an unknown key '{f'{key}.{unknown}' if key else unknown}'."
+            f"{nearest(unknown, known)} Known keys here: {', '.join(sorted(known))}."
         )
-    if error.validator == "required":
-        lacking = next(name for name in error.validator_value if name not in error.instance)
+    if keyword == "required":
+        lacking = next(name for name in asked if name not in found)
         return f"The config key '{f'{key}.{lacking}' if key else lacking}' is missing."
-    if "propertyNames" in error.absolute_schema_path and error.validator == "enum":
-        known = error.validator_value
+    if "propertyNames" in error.absolute_schema_path and keyword == "enum":
         return (
-            f"The config key '{key}' has the unknown entry {error.instance!r}."
-            f"{nearest(error.instance, known)} Known entries: {', '.join(known)}."
+            f"The config key '{key}' has the unknown entry {found!r}.{nearest(found, asked)} "
+            f"Known entries: {', '.join(asked)}."
         )
+    form = error.schema.get("form", error.message)
     if "propertyNames" in error.absolute_schema_path:
         return (
-            f"The config key '{key}' has the entry {error.instance!r}, but names of entries must "
-            f"be {error.schema.get('form', error.message)}."
+            f"The config key '{key}' has the entry {found!r}, but names of entries must be {form}."
         )
-    wanted = {
-        "type": lambda v: _wanted_type(v, error.instance),
-        "pattern": lambda v: f"must be {error.schema.get('form', f'of the form {v}')}",
-        "const": lambda v: f"must be {v}",
-        "enum": lambda v: f"must be one of {', '.join(map(str, v))}",
-        "minimum": lambda v: f"must be at least {v}",
-        "maximum": lambda v: f"must be at most {v}",
-        "exclusiveMinimum": lambda v: f"must be greater than {v}",
-        "exclusiveMaximum": lambda v: f"must be less than {v}",
-        "minItems": lambda v: f"must have at least {v} entries",
-        "maxItems": lambda v: f"must have at most {v} entries",
-        "uniqueItems": lambda v: "must not repeat an entry",
-        "anyOf": lambda v: "needs the keys " + ", or ".join(" and ".join(o["required"]) for o in v),
-    }.get(error.validator, lambda v: f"is not allowed: {error.message}")(error.validator_value)
-    near = nearest(error.instance, error.validator_value) if error.validator == "enum" else ""
-    return f"The config key '{key}' is {error.instance!r}, but {wanted}.{near}"
+    near = ""
+    if keyword in WANTED:
+        wanted = f"must {WANTED[keyword].format(asked)}"
+    elif keyword == "type":
+        wanted = f"must be {_wanted_type([asked] if isinstance(asked, str) else asked, found)}"
+    elif keyword == "pattern":
+        wanted = f"must be {form}"
+    elif keyword == "enum":
+        wanted, near = f"must be one of {', '.join(map(str, asked))}", nearest(found, asked)
+    elif keyword == "anyOf":
+        wanted = f"needs the keys {', or '.join(' and '.join(o['required']) for o in asked)}"
+    else:
+        wanted = f"is not allowed: {error.message}"
+    return f"The config key '{key}' is {found!r}, but {wanted}.{near}"
 
 
-def _wanted_type(kinds: str | list[str], value: Any) -> str:
-    kinds = [kinds] if isinstance(kinds, str) else kinds
+def _wanted_type(kinds: list[str], value: Any) -> str:
     if isinstance(value, float) and "number" in kinds:
-        return "must be a finite number"
+        return "a finite number"
     if isinstance(value, float) and "integer" in kinds:
-        return "must be a whole number, written without a decimal point"
-    return f"must be of type {' or '.join(kinds)}"
+        return "a whole number, written without a decimal point"
+    return f"of type {' or '.join(kinds)}"

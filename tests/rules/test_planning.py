@@ -146,26 +146,6 @@ def test_a_typo_in_the_config(folder):
         load(folder.path, config={"sedes": [0]})
 
 
-@pytest.mark.parametrize(
-    ("changes", "fragment"),
-    [
-        ({"supernet": {"epochs": 2.5}}, "'train.supernet.epochs' is 2.5"),
-        ({"supernet": {"momentum": 0}}, "'train.supernet.optimiser.momentum' is 0"),
-        ({"finetune": {"cycles": 0}}, "'train.finetune_tabular.cycles' is 0"),
-        ({"network": {"depth": 0}}, "'networks.mlp_tab.depth' is 0"),
-    ],
-)
-def test_impossible_values_in_a_row_are_named(folder, changes, fragment):
-    odd = {
-        "methods": {"odd": {"kappa": 1, "objective": "sup", **changes}},
-        "experiments": {"odd": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["odd"]}},
-    }
-    with pytest.raises(WorkflowError) as caught:
-        load(folder.path, ("config/test.yaml",), odd)
-    assert "With the changes of 'methods.odd': " in str(caught.value)
-    assert fragment in str(caught.value)
-
-
 # ---- who reads what
 
 

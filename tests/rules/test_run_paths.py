@@ -73,13 +73,3 @@ def test_what_no_config_may_have_is_refused(path, fragment):
         check(path)
     assert fragment in str(error.value)
     assert str(error.value).startswith(f"The path runs/{path}")
-
-
-def test_the_command_says_so_in_one_paragraph(workdir):
-    target = "results/test/runs/wine/mlp_tab/kappa0.250-ilo/seed0/ratio8/finetune.json"
-    output = workdir.fail(target, "-n", "--configfile", "config/test.yaml")
-    assert (
-        "The path runs/wine/mlp_tab/kappa0.250-ilo/seed0/ratio8 is not how that run is spelled"
-        in output
-    )
-    assert "Traceback" not in output
