@@ -6,6 +6,7 @@ intervals and the rule in verdicts.py. No run is asked for that no other table o
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,7 @@ def _comparisons(claim: Claim, frame: pd.DataFrame) -> dict[str, Compared]:
     }
 
 
+@functools.cache
 def find_in_paper(claim: Claim) -> Finding:
     """What the paper's own numbers say of a claim by the same rule, as far as they can."""
     frames = paper_frames()

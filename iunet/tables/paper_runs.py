@@ -6,6 +6,7 @@ equal and `spread` is False: only an interval over data sets can use it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ MODELS = {  # of table 6
 }
 
 
+@functools.cache
 def paper_frames() -> dict[str, pd.DataFrame]:
     """By table, with the columns that claims compare."""
     table6 = [row for row in paper_table(6) if row["model"] in MODELS]

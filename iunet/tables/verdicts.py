@@ -256,7 +256,7 @@ def finding(
         return verdict(part.mean, interval, smallest, level)
 
     on_sets, names = judged(whole, whole.on_sets), []
-    for name in whole.datasets if len(whole.datasets) > 1 else ():
+    for name in whole.datasets if whole.on_sets and len(whole.datasets) > 1 else ():
         others = differences.drop([name, *whole.single], level="dataset")
         rest = effect(others, draws=DRAWS // 10, beyond=False)
         names += [name] * (judged(rest, rest.on_sets) != on_sets)
