@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from iunet.artifacts import write_json, write_text
@@ -91,48 +90,39 @@ def _tidy_row(document: Document, row: dict, column: str, cell: dict, metric: st
     }
 
 
-# ---- forms for readers: blocks of texts, which pandas writes
+# ---- forms for readers, which pandas writes
+
+Show = Callable[..., str]  # of a text, whether it is the best, and its footnotes
 
 
-@dataclass
-class Block:
-    """A table of texts, each with whether it is the best and its footnotes."""
+def frames(view: View, show: Show) -> Iterator[tuple[str, pd.DataFrame, int]]:
+    """Values of every metric, the default one first, then the side by side with the paper.
 
-    title: str
-    header: list[str]
-    rows: list[list[tuple[str, bool, list[str]]]]
-    n_labels: int  # so many columns name a row
+    Each is a title, a frame of texts as `show` marks and escapes them, and how many of its columns
+    name a row.
+    """
+    import pandas as pd
 
-    def frame(self, show: Callable[..., str]) -> pd.DataFrame:
-        """The texts as `show` marks and escapes them."""
-        import pandas as pd
-
-        rows = [[show(*cell) for cell in row] for row in self.rows]
-        return pd.DataFrame(rows, columns=[show(name) for name in self.header])
-
-    def aligned(self, left: str, right: str) -> list[str]:
-        return [left] * self.n_labels + [right] * (len(self.header) - self.n_labels)
-
-
-def blocks(view: View) -> list[Block]:
-    """Values of every metric, the default one first, then the side by side with the paper."""
     document = view.document
     labels, columns = document["row_header"], [column["label"] for column in view.columns]
-    order = dict.fromkeys([document["default_metric"], *document["metrics"]])
-    found = []
-    for metric in order:
+    for metric in dict.fromkeys([document["default_metric"], *document["metrics"]]):
         rows = []
         for row in view.rows:
-            *first, last = [(label, False, []) for label in row.labels]
+            *first, last = row.labels
             values = [(cell.values[metric], cell.marks) for cell in row.cells]
-            texts = [(str(value) or NOTHING, value.best, marks) for value, marks in values]
-            rows.append([*first, (last[0], False, row.marks), *texts])
-        found.append(Block(view.metric_labels[metric], [*labels, *columns], rows, len(labels)))
+            texts = [show(str(value) or NOTHING, value.best, marks) for value, marks in values]
+            rows.append([*map(show, first), show(last, marks=row.marks), *texts])
+        frame = pd.DataFrame(rows, columns=[*map(show, [*labels, *columns])])
+        yield view.metric_labels[metric], frame, len(labels)
     if view.compared:
         header = [*labels, "Column", "Compared as", "Paper", "Ours", "Difference", "Agrees"]
-        rows = [[(text, False, []) for text in line] for line in _side_by_side(view, columns)]
-        found.append(Block("Side by side with the paper", header, rows, len(labels) + 1))
-    return found
+        rows = [[*map(show, line)] for line in _side_by_side(view, columns)]
+        frame = pd.DataFrame(rows, columns=[*map(show, header)])
+        yield "Side by side with the paper", frame, len(labels) + 1
+
+
+def _alignment(frame: pd.DataFrame, n_labels: int, left: str, right: str) -> list[str]:
+    return [left] * n_labels + [right] * (len(frame.columns) - n_labels)
 
 
 def _side_by_side(view: View, columns: list[str]) -> Iterable[list[str]]:
@@ -159,10 +149,9 @@ def markdown(view: View) -> str:
         return (f"**{text}**" if best else text) + "".join(f" [{mark}]" for mark in marks)
 
     parts = [f"# {markdown_text(view.document['title'])}", markdown_text(view.document["caption"])]
-    for block in blocks(view):
-        parts += [f"## {markdown_text(block.title)}"] if block.title else []
-        alignment = block.aligned("left", "right") if block.rows else None
-        frame = block.frame(show)
+    for title, frame, n_labels in frames(view, show):
+        parts += [f"## {markdown_text(title)}"] if title else []
+        alignment = _alignment(frame, n_labels, "left", "right") if len(frame) else None
         parts.append(frame.to_markdown(index=False, colalign=alignment, disable_numparse=True))
     return "\n\n".join([*parts, *map(markdown_text, notes(view)), ""])
 
@@ -175,10 +164,10 @@ def html_page(view: View) -> str:
         return text + (f"<sup>{','.join(marks)}</sup>" if marks else "")
 
     parts = [f"<p>{html.escape(view.document['caption'])}</p>"]
-    for block in blocks(view):
-        parts += [f"<h2>{html.escape(block.title)}</h2>"] if block.title else []
+    for title, frame, _ in frames(view, show):
+        parts += [f"<h2>{html.escape(title)}</h2>"] if title else []
         with pd.option_context("display.max_colwidth", None):  # it cuts longer texts off
-            table = block.frame(show).to_html(index=False, escape=False, border=0)
+            table = frame.to_html(index=False, escape=False, border=0)
         parts.append(f'<div class="scroll">{table}</div>')
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(view)]
     return HTML.format(title=html.escape(view.document["title"]), content="\n".join(parts))
@@ -192,14 +181,14 @@ def latex(view: View) -> str:
         return text + (rf"$^{{\mathrm{{{','.join(marks)}}}}}$" if marks else "")
 
     parts = ["% Needs \\usepackage{booktabs,longtable} and UTF-8 input."]
-    for block in blocks(view):
-        title = ". ".join(filter(None, [view.document["title"], block.title]))
-        table = block.frame(show).to_latex(
+    for name, frame, n_labels in frames(view, show):
+        title = ". ".join(filter(None, [view.document["title"], name]))
+        table = frame.to_latex(
             index=False,
             escape=False,
             caption=f"{latex_text(title)}. {latex_text(view.document['caption'])}",
-            column_format="".join(block.aligned("l", "r")),
-            longtable=len(block.rows) > LONG,
+            column_format="".join(_alignment(frame, n_labels, "l", "r")),
+            longtable=len(frame) > LONG,
         )
         parts.append(table)
     parts += [rf"\noindent {latex_text(note)}\par" for note in notes(view)]
