@@ -20,7 +20,7 @@ class Candidate:
 
     supernet: str
     cut: str
-    ratio: float | None  # None: what survived
+    ratio: float | None  # None for β-LASSO
     l1: float | None  # β-LASSO's
     reports: dict[int, str]  # of the fine-tunings
     predictions: dict[int, str]  # the labels that they predict for the validation rows
@@ -29,7 +29,7 @@ class Candidate:
 def choose(candidates: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The candidate with the largest mean score over seeds; of equals, the stronger compression.
 
-    A candidate that failed for any seed is not chosen; None if all did.
+    A candidate that failed for any seed is not chosen. None if all failed.
     """
     good = [candidate for candidate in candidates if candidate["failed"] is None]
 
@@ -48,7 +48,7 @@ def write_choice(
 ) -> None:
     """Choose among fine-tuned subnetworks by a metric on the validation rows of `valid`.
 
-    `facts` says what is chosen for: dataset, network, method.
+    `facts` are the dataset, network and method of the choice.
     """
     labels = read_arrays(valid, "labels")["labels"]
     scored = [_scored(candidate, labels, metric) for candidate in candidates]

@@ -1,7 +1,7 @@
 """The consistency metric: how many predictions stay the same under a transform.
 
-It is measured on *untrained* networks, the supernet θ† against the subnetwork mask ⊙ θ†, to see
-what the architecture alone preserves; and beside them on trained ones.
+It is measured on *untrained* networks, the supernet θ† and the subnetwork mask ⊙ θ†, to see what
+the architecture alone preserves, and on trained networks for comparison.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Consistency = dict[str, dict[str, float | None]]  # same, distinct_labels and ka
 def consistency(
     network: Network, inputs: Inputs, train: Part, test: Part, generators: dict[str, Generator]
 ) -> Consistency:
-    """Of an untrained network, whose BatchNorm gets its running statistics from `train` first."""
+    """The consistency of an untrained network; BatchNorm first gets its statistics from `train`."""
     set_batchnorm_statistics(network, inputs, train)
     members = [state_tensors(network)]
     plain = mean_softmax(network, members, inputs, test).argmax(dim=1)
@@ -39,11 +39,11 @@ def consistency_of_members(
     plain: Tensor,
     generators: dict[str, Generator],
 ) -> Consistency:
-    """Of an ensemble as it stands (of a network: its one member); `plain` are its labels for x.
+    """The consistency of an ensemble (or one network) as it is; `plain` are its labels for x.
 
-    Per transform: percent of test samples with the same label for x and g(x). A constant predictor
-    scores 100, so the number of distinct labels predicted for x is given too, and Cohen's kappa,
-    which takes off what the frequencies of the labels alone give.
+    For each transform: the percentage of test samples with the same label for x and g(x). A
+    constant predictor scores 100, so the number of distinct labels predicted for x is given too,
+    and Cohen's kappa, which corrects for agreement by chance.
     """
     distinct = len(plain.unique())
     result = {}
@@ -56,7 +56,7 @@ def consistency_of_members(
 
 
 def mean_consistency(found: list[Consistency]) -> Consistency:
-    """The mean over several networks; of kappa over those that have one (None if none has)."""
+    """The mean over several networks; kappa over those that have one (None if none has)."""
     means: Consistency = {}
     for name in found[0]:
         means[name] = {}
@@ -69,8 +69,8 @@ def mean_consistency(found: list[Consistency]) -> Consistency:
 def cohens_kappa(one: Tensor, other: Tensor) -> float | None:
     """(same − expected) / (1 − expected) of two labels per sample; `expected` is by chance.
 
-    1: always the same. 0: as often as if the two were independent. None where both are one and the
-    same constant, since chance alone then gives agreement.
+    1 means always the same, 0 as often as if the two were independent. None if both are the same
+    constant, which agree by chance alone.
     """
     n_labels = int(torch.maximum(one.max(), other.max())) + 1
     counts = torch.bincount(one, minlength=n_labels), torch.bincount(other, minlength=n_labels)
@@ -88,7 +88,7 @@ def _predict_transformed(
     raw: Tensor,
     generator: Generator,
 ) -> Tensor:
-    """The ensemble's labels for g(x): g is drawn once for each x, and all members see it."""
+    """The ensemble's labels for g(x); g is drawn once for each x, and all members see the same."""
     network.eval()
     labels = []
     for chunk in raw.split(EVALUATION_BATCH):

@@ -1,6 +1,6 @@
-"""The evaluate stages, the only ones that read test data: of a supernet, a subnetwork, a network.
+"""The evaluate stages: of supernets, subnetworks and dense networks. Only they read test data.
 
-Each report is of one network and depends on nothing else that the config asks for.
+Each report is about one network and does not depend on what else the config asks for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FAILED: dict[str, Any] = {"metrics": {}, "trained_consistency": {}}
 
 
 class Evaluation:
-    """A network with the data it is measured on; it takes one set of weights after the other."""
+    """A network and the data it is measured on; different weights are loaded into it in turn."""
 
     def __init__(self, inputs: dict[str, str], augment: dict[str, Any], device: torch.device):
         self.description = read_json(inputs["description"])
@@ -53,9 +53,9 @@ class Evaluation:
         self.initial = read_tensors(inputs["initial"], device)
 
     def trained(self, members: list[dict[str, torch.Tensor]]) -> dict[str, Any]:
-        """Of the mean softmax over trained members: metrics on valid and test, and consistency.
+        """Metrics on valid and test and the consistency, of the mean softmax over trained members.
 
-        BatchNorm has the running statistics of the training.
+        BatchNorm uses the running statistics of the training.
         """
         metrics, predicted = {}, {}
         for name, part in {"valid": self.valid, "test": self.test}.items():
@@ -70,12 +70,12 @@ class Evaluation:
         return {"metrics": metrics, "trained_consistency": same}
 
     def untrained_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
-        """Of the untrained mask ⊙ θ† (θ† itself without a mask)."""
+        """The consistency of the untrained mask ⊙ θ† (without a mask, of θ†)."""
         self.network.load_state_dict(lottery_ticket(self.initial, on(self.device, masks)))
         return consistency(self.network, self.prepare, self.train, self.test, self.draws())
 
     def fresh_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
-        """Of the untrained mask ⊙ θ with fresh draws of θ in place of θ†: the mean over them."""
+        """The mean consistency of the untrained mask ⊙ θ over fresh draws of θ."""
         found, on_device = [], on(self.device, masks)
         for draw in range(1, FRESH_DRAWS + 1):
             fresh = fresh_weights(self.description, self.device, draw)
@@ -86,7 +86,7 @@ class Evaluation:
         return mean_consistency(found)
 
     def draws(self) -> dict[str, torch.Generator]:
-        """For each transform the same draws for every network: they differ by themselves alone."""
+        """A generator per transform; every network sees the same draws."""
         seed, names = self.description["seed"], self.prepare.single_transforms()
         return {name: stream(seed, f"consistency/{name}", self.device) for name in names}
 
@@ -102,7 +102,7 @@ class Evaluation:
         return sizes(self.spec, kept, members)
 
     def write(self, path: str, run: str, result: dict[str, Any]) -> None:
-        """The report: whose result it is, and the result."""
+        """Write the report: which network it is about, and the result."""
         _log(run, result)
         head = {
             "run": run,
@@ -116,9 +116,9 @@ class Evaluation:
 def evaluate_supernet(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A trained supernet without pruning, and the untrained θ†.
+    """Evaluate a trained supernet without pruning, and the untrained θ†.
 
-    If `inputs` names a decoder, it takes the place of the supernet's own, which was not trained.
+    If `inputs` names a decoder, it replaces the supernet's own, which was not trained.
     """
     evaluation = Evaluation(inputs, augment, device)
     failed = read_json(inputs["supernet_report"])["failed"]
@@ -141,7 +141,7 @@ def evaluate_supernet(
 def evaluate_subnetwork(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A fine-tuned subnetwork, the untrained mask ⊙ θ†, and the mask on fresh weights."""
+    """Evaluate a fine-tuned subnetwork, the untrained mask ⊙ θ†, and the mask on fresh weights."""
     evaluation = Evaluation(inputs, augment, device)
     masks = read_masks(inputs["mask"], inputs["mask_report"])
     mask_report = read_json(inputs["mask_report"])
@@ -165,9 +165,9 @@ def evaluate_subnetwork(
 def evaluate_dense(
     inputs: dict[str, str], output: str, run: str, augment: dict[str, Any], device: torch.device
 ) -> None:
-    """A network that was trained by the fine-tune recipe without a mask.
+    """Evaluate a network that was trained by the fine-tune recipe without a mask.
 
-    What it is untrained, θ†, is in the reports of the supernets.
+    The reports of the supernets have its untrained θ†.
     """
     evaluation = Evaluation(inputs, augment, device)
     members = read_members(inputs["weights"], {}, device)

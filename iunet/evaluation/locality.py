@@ -1,8 +1,8 @@
 """How structured a first layer's mask is: near pixels on images, few raw features on tables.
 
-Each measure stands beside its expectation if the kept positions were permuted within the layer
-(as many weights, no structure), and their ratio. Both expectations are exact, so no shuffle has to
-be drawn. Only NumPy, since the figures use it too.
+Each measure comes with its expected value for positions permuted within the layer (as many weights,
+no structure), and with the ratio of the two. The expectations are exact: nothing is drawn. This
+module uses only NumPy, since the figures import it too.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-CHUNK = 1024  # units whose pixels are compared at a time: bounds the memory
+CHUNK = 1024  # units compared at a time, to limit memory
 PIXELS, FEATURES = "distance of pixels", "raw features"
 
 
 def first_layer(
     mask: np.ndarray, groups: list[list[int]] | None, image: tuple[int, ...] | None
 ) -> dict[str, Any] | None:
-    """The measure of a first layer's mask that fits its data: pixels of images, raw features.
+    """The measure of a first layer's mask: of pixels on images, of raw features on tables.
 
     `groups` has the columns of each raw feature of a table, `image` is [channels, side, side].
     None for a convolution, which is local by construction.
@@ -37,11 +37,11 @@ def locality(mask: np.ndarray, side: int, channels: int) -> dict[str, Any]:
 
     A pixel is kept if any of its channels is. `mask` is [units, channels·side²] or [units,
     channels, side, side]. Units with fewer than two pixels have no distance: `left_out` counts
-    them. A ratio below 1 means that pixels lie nearer to each other than chance has it; value and
-    ratio are None if no unit has two pixels.
+    them. A ratio below 1 means that pixels are closer together than by chance; value and ratio are
+    None if no unit has two pixels.
 
-    A permutation of the layer favours no pixel, so whatever number of pixels it gives a unit, the
-    expected distance is that of two random different pixels of the image.
+    A permutation of the layer prefers no pixel. So however many pixels a unit gets, the expected
+    distance is that of two random different pixels of the image.
     """
     mask = np.asarray(mask, dtype=bool)
     if mask.shape[1:] not in ((channels * side**2,), (channels, side, side)):
@@ -83,12 +83,12 @@ def selectivity(mask: np.ndarray, groups: list[list[int]]) -> dict[str, Any]:
     """The number of raw features that a unit keeps, as a mean over all units.
 
     `mask` is [units, inputs]; `groups` has the columns of each raw feature, which is kept if any
-    of its columns is. A ratio below 1 means that kept weights gather under fewer features than
-    chance has it; it is None if nothing is kept.
+    of its columns is. A ratio below 1 means that kept weights use fewer features than by chance; it
+    is None if nothing is kept.
 
-    Features of one column count as often as weights are kept, wherever they lie: only features of
-    several columns (`wide_features`) can move the ratio, and without any it is 1 by construction.
-    Units that keep nothing count as 0 features, else their number alone would move the ratio;
+    A feature of one column counts once per kept weight, wherever that is. So only features of
+    several columns (`wide_features`) can change the ratio; without any it is 1 by construction.
+    Units that keep nothing count as 0 features, or their number alone would change the ratio;
     `empty_units` counts them.
     """
     mask = np.asarray(mask, dtype=bool)
@@ -98,7 +98,7 @@ def selectivity(mask: np.ndarray, groups: list[list[int]]) -> dict[str, Any]:
     features = sum(mask[:, group].any(axis=1).astype(np.int64) for group in groups)
     value = float(features.mean())
     sizes = np.array([len(group) for group in groups])
-    # Of all ways to lay the kept weights: the part that leaves all columns of a feature empty.
+    # The share of all placements of the kept weights that leaves all columns of a feature empty.
     empty = {size: _chance_of_none(mask.size, int(mask.sum()), size) for size in set(sizes)}
     shuffled = float(sum(1 - empty[size] for size in sizes))
     return {
@@ -112,6 +112,6 @@ def selectivity(mask: np.ndarray, groups: list[list[int]]) -> dict[str, Any]:
 
 
 def _chance_of_none(positions: int, kept: int, size: int) -> float:
-    """That none of `size` positions is among the kept ones (hypergeometric)."""
+    """The probability that none of `size` positions is kept (hypergeometric)."""
     places = np.arange(size)
     return float(np.prod((positions - kept - places) / (positions - places)))

@@ -9,7 +9,7 @@ from iunet.networks.network import NetworkSpec
 
 
 def sizes(spec: NetworkSpec, kept: dict[str, int], members: int) -> dict[str, Any]:
-    """What a network costs; `kept` counts the weights that a mask leaves, layer by layer.
+    """What a network costs; `kept` is the number of weights that a mask keeps, by layer.
 
     Operations are those of Linear and Conv for one sample, a multiplication and an addition per
     weight and position. The ensemble's figures count all its members.

@@ -1,4 +1,4 @@
-"""The evaluation of a tuned baseline: the refitted model on test data, which it reads once."""
+"""The evaluation of a tuned baseline: the refitted model on test data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def evaluate_tuned(
     settings: dict[str, Any],
     machine: Machine,
 ) -> None:
-    """Test metrics. The model has seen the validation rows, so the score there is the trial's."""
+    """Test metrics. The refitted model has seen valid, so the score there is that of its trial."""
     table, report = Table(inputs), read_json(inputs["report"])
     learner = learner_module(method).Learner(table, settings, machine)
     predicted = learner.predict(inputs["model"], report, "test")

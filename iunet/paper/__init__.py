@@ -1,4 +1,4 @@
-"""The paper's own numbers and claims, as CSV files beside this one."""
+"""The paper's own numbers and claims, from the CSV files in this folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _text(name: str) -> str:
 
 
 def paper_table(number: int) -> list[dict[str, str]]:
-    """The rows of a table of the paper, as text."""
+    """The rows of one of the paper's tables, as text."""
     return list(csv.DictReader(_text(f"table{number}").splitlines()))
 
 
@@ -28,7 +28,7 @@ def paper_digest() -> str:
 
 
 def implied_rows(train: int, valid: int, test: int) -> list[int]:
-    """The numbers of rows whose 60/20/20, rounded down, are these split sizes."""
+    """The numbers of rows for which a 60/20/20 split, rounded down, has these sizes."""
     candidates = range(5 * valid, 5 * valid + 5)
     return [n for n in candidates if n * 3 // 5 == train and n // 5 == valid == test]
 

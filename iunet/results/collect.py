@@ -37,9 +37,9 @@ FRAME_TEXTS = (*TEXTS, "objective", "study", "missing", "kind", "source", "trans
 class Results:
     """Tidy frames of what a request asks for.
 
-    `runs` has a row for every network that was evaluated, or is missing: the columns of runs.csv
-    (iunet/results/runs_csv.py), the settings that its names hold, and `missing`, the reason why a
-    run that is asked for is not there. `datasets` has a row for every data set.
+    `runs` has a row for every network that was evaluated or is missing: the columns of runs.csv
+    (iunet/results/runs_csv.py), the settings in its names, and `missing`, the reason why a run
+    is not there. `datasets` has a row for every data set.
     """
 
     runs: pd.DataFrame
@@ -55,9 +55,9 @@ class Results:
 
 
 def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = None) -> Results:
-    """What a request asks for, from the reports below the config's root, or from a runs.csv.
+    """What a request asks for, from the reports in the results folder, or from a runs.csv.
 
-    A runs.csv knows no splits: of data sets it says only which part of them ran.
+    A runs.csv has no splits: of data sets it has only which part of them ran.
     """
     rows = None if runs_csv is None else read_records(runs_csv)
     datasets = _dataset_records(bench, request, rows)
@@ -66,9 +66,9 @@ def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = No
 
 
 def records(bench: Benchmark, request: Request, rows: list[Record] | None = None) -> list[Record]:
-    """A record for every run that is asked for; of a missing one, where it belongs and why.
+    """A record for every run that is asked for; if it is missing, with the reason.
 
-    From the reports, or from the rows of a runs.csv.
+    Read from the reports, or from the rows of a runs.csv.
     """
     asked = asked_runs(bench, request)
     if rows is not None:
@@ -125,7 +125,7 @@ def _mask_key(row: Record) -> tuple:
 
 
 def _dataset_records(bench: Benchmark, request: Request, rows: list[Record] | None) -> list[Record]:
-    """One for every data set; without splits, what the rows of a runs.csv say."""
+    """A record for every data set, from its split or from the rows of a runs.csv."""
     names = request.dataset_names()
     subsets = {row["dataset"]: row["subset"] for row in rows or () if row["subset"]}
     splits = {} if rows is not None else split_reports(bench, names)
@@ -147,7 +147,7 @@ def _dataset_records(bench: Benchmark, request: Request, rows: list[Record] | No
 
 
 def runs_frame(found: list[Record], config: Config | None = None) -> pd.DataFrame:
-    """A frame with all columns; numbers that a record lacks are NaN, texts None."""
+    """A frame with all columns; missing numbers are NaN, missing texts None."""
     frame = frame_of([settings_in_names(record, config) | record for record in found], FRAME)
     tabular = frame["network"].map(is_tabular).astype(bool)
     for part in ("valid", "test"):
@@ -157,12 +157,12 @@ def runs_frame(found: list[Record], config: Config | None = None) -> pd.DataFram
 
 
 def is_tabular(network: str) -> bool:
-    """Whether a network, or a tuned learner in its place, is for tables."""
+    """Whether a network, or the tuned learner named instead, is for tables."""
     return network in LEARNERS or network_kind(network) == "tabular"
 
 
 def frame_of(found: list[Record], names: list[str]) -> pd.DataFrame:
-    """Texts are objects (None where there is none), truth is three-valued, all else numbers."""
+    """Texts are objects or None, booleans may be missing, and everything else is a number."""
     import pandas as pd
 
     columns = {}
@@ -179,7 +179,8 @@ def frame_of(found: list[Record], names: list[str]) -> pd.DataFrame:
 def read_runs_csv(path: str | Path, config: Config | None = None) -> pd.DataFrame:
     """The runs of a runs.csv as `collect` gives them.
 
-    λ, α and epochs stand in a name only where they are not the config's: without one, only those.
+    A name has λ, α and epochs only where they differ from the config's; without a config, the
+    others are unknown.
     """
     return runs_frame(read_records(path), config)
 

@@ -52,7 +52,7 @@ def refuse(path: object, problem: str) -> NoReturn:
 
 
 def read_run(run: AskedRun, read: Read) -> Report:
-    """All that the reports of a run say of it."""
+    """All values from the reports of a run."""
     path = run.files["evaluation"]
     report = read_json(path)
     failed, overlap = report.get("failed"), report.get("overlap_with_initial_mask")
@@ -84,9 +84,9 @@ def _refuse_unknown(path: str, found: Iterable[str], known: Iterable[str]) -> No
 
 
 def _scores(report: Report, path: str) -> dict[str, float]:
-    """The scores of a network that did not fail: percentages, every one.
+    """The scores, in percent, of a network that did not fail.
 
-    A tuned baseline is fitted again on train and valid, so of valid it has its trial's score only.
+    A tuned baseline is refitted on train and valid, so on valid it has only its trial's score.
     """
     metrics = report.get("metrics") or {}
     valid_may_lack = report["stage"] == "tuned" and bool(metrics)
@@ -124,9 +124,9 @@ def _consistency(report: Report, section: str, path: str) -> Report:
 
 
 def processor_of(report: Report) -> str | None:
-    """The GPU or CPU that a network was made with, since bits repeat on the same one only.
+    """The GPU or CPU that made a network: only the same one repeats the same bits.
 
-    None of tuned baselines and of the oldest reports, which do not name their CPU.
+    None for tuned baselines and for the oldest reports, which do not name their CPU.
     """
     environment = report.get("environment") or {}
     if "cpu" not in environment:
@@ -140,8 +140,8 @@ def processor_of(report: Report) -> str | None:
 def _mask(run: AskedRun, overlap: float | None, read: Read) -> Report:
     """The layers of a mask, as lists.
 
-    Networks that differ in their initial weights share a mask's report. Where the mask was found
-    again on another processor, it is not the one that this network was evaluated with.
+    Networks that differ only in their initial weights share a mask's report. If the mask was
+    computed again on another processor, it may not be the one that was evaluated.
     """
     if "mask" not in run.files:
         return {}
@@ -180,7 +180,7 @@ GREY_SCALE = " (grey-scale, as three equal channels)"
 
 
 def read_dataset(path: str) -> Report:
-    """What the report of a split says of a data set (iunet/tables/table8.py and table9.py)."""
+    """The statistics of a data set from the report of its split, for tables 8 and 9."""
     split = read_json(path)
     provenance = split["provenance"]
     totals = [sum(entry[part] for part in ("train", "valid", "test")) for entry in split["classes"]]
@@ -201,7 +201,7 @@ def read_dataset(path: str) -> Report:
 
 
 def subset_text(subset: str | None) -> str | None:
-    """Which part of the official data a split has, in words; `subset` as in runs.csv."""
+    """In words, which part of the official data a split has; `subset` is as in runs.csv."""
     if not subset:
         return None
     counts = json.loads(subset)

@@ -1,4 +1,4 @@
-"""Which runs are asked for, and the files that tell of them.
+"""Which runs are asked for, and the files that describe them.
 
 Made from the config alone, at every start of Snakemake: standard library only.
 """
@@ -13,16 +13,16 @@ from iunet.runs.entries import NOT_FINISHED, Benchmark, Cell
 from iunet.runs.settings import study_folder
 
 SECONDS = ("supernet", "finetune", "decoder", "refit", "study")  # stages that take time
-# Entries that show the supernets of their methods beside what is cut from them.
+# Entries that also show the supernets from which their methods cut subnetworks.
 WITH_SUPERNETS = ("tables.table3", "tables.table5", "figures.figure2")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a table, a figure or runs.csv is made of."""
+    """The runs and files that a table, a figure or runs.csv is made of."""
 
     cells: list[Cell] = field(default_factory=list)
-    # Those of the cells that more is asked for than scores and choices:
+    # The cells for which more is needed than scores and choices:
     supernets: list[Cell] = field(default_factory=list)  # the unpruned networks, too
     masks: list[Cell] = field(default_factory=list)  # the layers of the masks
     times: list[Cell] = field(default_factory=list)  # what training and tuning took
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True)
 class AskedRun:
-    """One evaluated network; `files` are the reports that tell of it, by what they are."""
+    """One evaluated network; `files` are its reports, by their kind."""
 
     dataset: str
     network: str
@@ -57,7 +57,7 @@ class AskedRun:
 
 
 def request_of(bench: Benchmark, key: str) -> Request:
-    """The runs of an entry of the config; of one without methods, its data sets alone."""
+    """The runs of an entry of the config; for an entry without methods, its data sets alone."""
     if key not in bench.entries():
         return Request(datasets=bench.datasets_of_table(key.removeprefix("tables.")))
     cells = bench.cells_of(key)
@@ -65,7 +65,7 @@ def request_of(bench: Benchmark, key: str) -> Request:
 
 
 def every_run(bench: Benchmark) -> Request:
-    """All that runs.csv tells."""
+    """Everything that runs.csv has."""
     shown = [key for key in WITH_SUPERNETS if key in bench.entries()]
     supernets = list(dict.fromkeys(cell for key in shown for cell in bench.cells_of(key)))
     return Request(bench.cells, supernets, masks=bench.cells, times=bench.cells)
@@ -129,7 +129,7 @@ def _plain(cell: Cell) -> list:
 
 
 def split_reports(bench: Benchmark, datasets: list[str]) -> dict[str, str]:
-    """The reports of the splits that are there, or will be made."""
+    """The reports of the splits that exist or will be made."""
     found = {
         name: bench.path(paths.SPLIT_REPORT, dataset=name)
         for name in datasets

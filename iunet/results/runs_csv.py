@@ -1,7 +1,7 @@
-"""runs.csv: a row for every network that was evaluated, with all that the tables say of it.
+"""runs.csv: a row for every network that was evaluated, with all its values in the tables.
 
-Texts are as they are, numbers in full precision, empty cells mean that a network has no such
-number. Lists (of layers) are separated by spaces.
+Numbers have full precision; an empty cell means that a network has no such value. Lists (of layers)
+are separated by spaces.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TEXTS = (
 
 
 def write_runs_csv(records: list[Record], path: str | Path) -> None:
-    """The records of `iunet.results.collect.records` that are there."""
+    """Write the records of `iunet.results.collect.records`, except missing runs."""
     rows = [_row(record) for record in records if not record["missing"]]
     write_text(path, csv_text(rows, COLUMNS))
 

@@ -33,7 +33,7 @@ def of_methods(runs: pd.DataFrame, keys: Iterable[Iterable[str]]) -> pd.DataFram
 
 
 def of_subnetworks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The candidates of all methods at each cut, cut by cut, with no choice among them."""
+    """The candidates of all methods, cut by cut, with no choice among them."""
     import pandas as pd
 
     pruned = runs[runs["cut"].notna()]
@@ -41,11 +41,11 @@ def of_subnetworks(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame:
-    """The network that stands for each method, data set and seed: one row each.
+    """The network that represents each method, data set and seed: one row each.
 
-    Of a method with several candidates it is the chosen one. With `choice_of` all methods that have
-    the ratios of that one use its choice: masks that differ in their score, structure or positions
-    are compared at one ratio. Where nothing was chosen, the row says why.
+    If a method has several candidates, it is the chosen one. With `choice_of`, all methods with the
+    ratios of that one use its choice, so that masks with another score, structure or position are
+    compared at one ratio. If nothing was chosen, the row has the reason.
     """
     import pandas as pd
 
@@ -57,7 +57,7 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
     for key, part in methods.items():
         if cuts[key].empty:
             found.append(part.drop_duplicates(RUN))
-            continue  # else supernets only stand beside what was cut from them
+            continue  # else the supernets are not results of their own
         leader = (*key[:2], choice_of)
         leader = leader if ratios.get(leader) == ratios[key] else key
         same = ["supernet", "cut"] if leader == key else ["cut_ratio"]
@@ -66,7 +66,7 @@ def of_results(runs: pd.DataFrame, choice_of: str | None = None) -> pd.DataFrame
 
 
 def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) -> pd.DataFrame:
-    """The candidate of each seed that is the same as the chosen one; else the reason alone."""
+    """For each seed the candidate that equals the chosen one, or a row with the reason alone."""
     import pandas as pd
 
     chosen = chooser[chooser["chosen"].fillna(False)]
@@ -93,7 +93,7 @@ def _picked(candidates: pd.DataFrame, chooser: pd.DataFrame, same: list[str]) ->
 
 
 def _failure(candidates: pd.DataFrame) -> str:
-    """Why nothing was chosen: the reason, if all candidates share one."""
+    """Why nothing was chosen."""
     failed = candidates[candidates["failed"].notna()]
     texts = failed["failed"] + " (seed " + failed["seed"].astype(str) + ")"
     reasons = texts.groupby([failed["supernet"], failed["cut"]], sort=False).agg("; ".join).unique()
@@ -128,9 +128,9 @@ def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The masks at every cut; of β-LASSO, with one cut of several supernets, the chosen one.
+    """The masks at every cut; for β-LASSO, with one cut of several supernets, the chosen one.
 
-    What has no report of its mask is not finished.
+    A run without a report of its mask is not finished.
     """
     import pandas as pd
 
@@ -141,7 +141,7 @@ def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_reason(runs: pd.DataFrame, column: str, reason: str = NOT_FINISHED) -> pd.DataFrame:
-    """Runs of which those without a value, neither missing nor failed, are missing for a reason."""
+    """The runs, with a reason for those that have no value and are neither missing nor failed."""
     gone = runs[column].isna() & runs["missing"].isna() & runs["failed"].isna()
     return runs.assign(missing=runs["missing"].mask(gone, reason))
 
@@ -150,11 +150,11 @@ def with_reason(runs: pd.DataFrame, column: str, reason: str = NOT_FINISHED) -> 
 
 
 def consistency(runs: pd.DataFrame) -> pd.DataFrame:
-    """Every network under every transform, a row each, from IUNET, its supernet and the dense one.
+    """A row for every network and transform: of IUNET, its supernet, and the dense network.
 
     `method` is `supernet` (θ†), `iunet` (mask ⊙ θ†), `iunet_redrawn` (mask ⊙ other draws of θ), or
-    of trained networks `supernet_trained`, `dense_trained`, `iunet_trained`. What is missing has
-    one row per network, without a transform.
+    trained: `supernet_trained`, `dense_trained`, `iunet_trained`. A missing network has one row
+    without a transform.
     """
     supernets: dict[tuple, dict[str, Row]] = {}
     for row in runs[runs["stage"] == "supernet"].to_dict("records"):
@@ -176,7 +176,7 @@ def consistency(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _under_transforms(row: Row, section: str) -> list[Row]:
-    """A network under every transform; an untrained supernet has its values also if it failed."""
+    """A row per transform; an untrained supernet has values even if its training failed."""
     trained = section == "trained_consistency"
     head = {key: row[key] for key in RUN} | {"method": row["method"] + ENDINGS[section]}
     failed = row["failed"] if trained or row["stage"] != "supernet" else None
@@ -198,9 +198,9 @@ def _under_transforms(row: Row, section: str) -> list[Row]:
 
 
 def costs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Seconds and trials of every run, and of every study (whose seed is None), each job once.
+    """Seconds and trials of every run and every study (with the seed None), each job once.
 
-    A method that tries several supernets or cuts has the time of them all.
+    A method that tries several supernets or cuts has the time of all of them.
     """
     rows, counted = [], set()
     for key, part in runs.groupby(RUN, sort=False):
@@ -217,7 +217,7 @@ def costs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _training_times(part: pd.DataFrame) -> list[float]:
-    """Of all that was trained for a run: supernets, then what was made of each."""
+    """The times of all trainings for a run: of supernets, and of what was made from each."""
     stage = part["stage"].iloc[0]
     if stage in ("dense", "tuned"):
         return [*part["finetune_seconds" if stage == "dense" else "refit_seconds"]]

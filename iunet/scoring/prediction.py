@@ -15,7 +15,7 @@ EVALUATION_BATCH = 1024
 
 @torch.no_grad()
 def predict(network: Network, inputs: Inputs, part: Part) -> Tensor:
-    """Logits of every row, in eval mode."""
+    """The logits of every row, in eval mode."""
     network.eval()
     return torch.cat([network(inputs.prepare(raw)) for raw in part.raw.split(EVALUATION_BATCH)])
 
@@ -42,6 +42,6 @@ def mean_softmax_of(networks: Iterable[Network], inputs: Inputs, part: Part) -> 
 
 
 def accuracy(network: Network, inputs: Inputs, part: Part) -> float:
-    """Percent of rows whose label is predicted."""
+    """The percentage of rows with the right prediction."""
     predicted = predict(network, inputs, part).argmax(dim=1)
     return 100.0 * (predicted == part.labels).double().mean().item()

@@ -1,4 +1,4 @@
-"""The scores by which trials are compared; those that tables report are in `metrics`."""
+"""The score by which trials are compared; `metrics` has those that tables report."""
 
 from __future__ import annotations
 
