@@ -19,6 +19,10 @@ class UserError(Exception):
         return printable(super().__str__())
 
 
+class SetupError(UserError):
+    """An error of the config or the installation, which every attempt of a job would meet."""
+
+
 class DataError(UserError, ValueError):
     """A `UserError` of data that a program handed over: other libraries raise ValueErrors."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from iunet import __version__
-from iunet.errors import UserError, one_line
+from iunet.errors import SetupError, UserError, one_line
 from iunet.machine.time_limit import sent_by_scheduler
 
 NVIDIA_GPUS = "/proc/driver/nvidia/gpus"  # the driver's list; IUNET_GPU_LIST names another folder
@@ -138,7 +138,7 @@ def check_xgboost_gpu() -> None:
     except xgboost.core.XGBoostError:  # a build without CUDA
         used = "cpu"
     if not used.startswith("cuda"):
-        raise UserError(
+        raise SetupError(
             f"The config key 'devices.xgb' is cuda, but XGBoost runs on {used} here: it was built "
             "without CUDA or finds no GPU. Set the key to cpu."
         )
@@ -167,13 +167,13 @@ def device_of_job(config: dict[str, Any], name: str) -> str:
     key = f"devices.{name}" if name in config["devices"] else "device"
     asked = config["devices"].get(name, config["device"])
     if device == "cpu" and asked == "auto" and sent_by_scheduler():
-        raise UserError(
+        raise SetupError(
             f"The config key '{key}' is 'auto', but this job was sent to {platform.node()}, which "
             "has no GPU that torch can use. On a cluster, set the key to 'cuda' (each training "
             "then asks for a GPU) or to 'cpu'."
         )
     if device == "cuda" and not gpu_ids():
-        raise UserError(
+        raise SetupError(
             f"The config key '{key}' is 'cuda', but this job sees no NVIDIA GPU: there is none in "
             "/proc/driver/nvidia/gpus, or CUDA_VISIBLE_DEVICES hides them. Set the key to auto or "
             "cpu, or send the jobs to machines with a GPU (--profile profiles/slurm)."
@@ -238,7 +238,8 @@ def try_gpu() -> None:
             major, minor = torch.cuda.get_device_capability()
             card = f"{torch.cuda.get_device_name()} (sm_{major}{minor})"
             known = f", built for {' '.join(torch.cuda.get_arch_list())}"
-        raise UserError(
+        kind = UserError if torch.version.cuda else SetupError  # other nodes have other cards
+        raise kind(
             f"The config asks for cuda, but torch {torch.__version__} (CUDA {torch.version.cuda}"
             f"{known}) cannot compute on a GPU here: it sees {card} and says: {one_line(error)}. "
             "docs/cluster.md, 'Another build of torch', lists builds for older GPUs and drivers; "
@@ -249,7 +250,7 @@ def try_gpu() -> None:
 def check_threads(key: str, wanted: int, granted: int) -> None:
     """Refuse fewer threads than asked for: sums would differ, and a study would be slower."""
     if granted < wanted:
-        raise UserError(
+        raise SetupError(
             f"The config key '{key}' is {wanted}, but this job was given {granted}. Run snakemake "
             f"with --cores {wanted} or more ('cores' in the slurm profile), or lower the key."
         )

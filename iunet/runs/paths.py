@@ -9,6 +9,7 @@ from iunet.runs import names
 from iunet.runs.names import CutName, DenseName, SupernetName
 
 ROOT = "<results>"
+NO_RETRY = "logs/no_retry.txt"  # below the results: why no attempt of a job could succeed
 
 # data
 DATA = f"{ROOT}/data/{{dataset}}"

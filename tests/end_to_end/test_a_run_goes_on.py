@@ -8,6 +8,7 @@ import json
 from conftest import TEST_CONFIG
 
 from iunet.artifacts import read_json
+from iunet.runs import paths
 
 
 def test_the_same_data_downloaded_again_repeat_nothing(finished_copy):
@@ -15,6 +16,18 @@ def test_the_same_data_downloaded_again_repeat_nothing(finished_copy):
     output = finished_copy.run(*TEST_CONFIG, *forced)
     assert "1 jobs: download 1" in output
     assert finished_copy.plan().jobs == []
+
+
+def test_an_error_that_no_attempt_can_mend_is_not_retried(finished_copy):
+    target = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
+    options = (*TEST_CONFIG, "--retries", "3", "--forcerun", "supernet", "--config", "device=cuda")
+    output = finished_copy.fail(target, *options)
+    assert output.count("CRITICAL The config key 'device' is 'cuda', but this job sees no") == 1
+    assert "Nothing is retried: The config key 'device' is 'cuda'" in output
+    note = finished_copy.path / "results/test" / paths.NO_RETRY
+    assert note.exists()
+    finished_copy.run(target, *TEST_CONFIG, "--forcerun", "supernet")
+    assert not note.exists()  # it was the earlier run's
 
 
 def test_a_larger_budget_continues_the_study(finished_copy):

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))  # conda environments do not have the package inst
 
 from iunet.artifacts import check_inputs, remove_leftovers, sha256, sign  # noqa: E402
 from iunet.baselines.catalog import LEARNERS  # noqa: E402
-from iunet.errors import SHOWS_FAILURES, UserError, printable  # noqa: E402
+from iunet.errors import SHOWS_FAILURES, SetupError, UserError, printable  # noqa: E402
 from iunet.machine.device import (  # noqa: E402
     check_threads,
     check_xgboost_gpu,
@@ -32,6 +32,7 @@ from iunet.machine.gpu_slot import claim_gpu  # noqa: E402
 from iunet.machine.run_lock import lock_run  # noqa: E402
 from iunet.machine.time_limit import interrupt_at_hangup, sent_by_scheduler  # noqa: E402
 from iunet.provenance import joined_code  # noqa: E402
+from iunet.runs import paths  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
 
@@ -53,7 +54,8 @@ def start(script: dict[str, Any]) -> Job:
         remove_leftovers(path)
     job = Job(snakemake)
     gpu = job.run, snakemake.resources.get("gpu_mb", 0), job.config["jobs_per_gpu"]
-    sys.excepthook = functools.partial(_report, gpu=gpu)
+    results = job.config["results"]
+    sys.excepthook = functools.partial(_report, gpu=gpu, no_retry=Path(results, paths.NO_RETRY))
     job.check_memory(snakemake.resources.get("mem_mb", 0))
     before = check_inputs(job.params.made_by["inputs"])
     sign({**job.params.made_by["own"], "code": joined_code(before, job.code)})
@@ -200,12 +202,23 @@ def _show_hidden(record: logging.LogRecord) -> bool:
 # ---- how a job ends
 
 
-def _report(kind: type[BaseException], error: BaseException, trace: Any, gpu: Any = ()) -> None:
-    """Errors that the user can put right as one paragraph, others with their traceback."""
+def _report(
+    kind: type[BaseException],
+    error: BaseException,
+    trace: Any,
+    gpu: Any = (),
+    no_retry: Path | None = None,
+) -> None:
+    """Errors that the user can put right as one paragraph, others with their traceback.
+
+    What no attempt can mend is also left for Snakemake (workflow/rules/machine.smk).
+    """
     atexit.unregister(_leave)
     text = "".join(traceback.format_exception(kind, error, trace))
     if isinstance(error, UserError):
         text = str(error)
+    if no_retry and isinstance(error, SetupError):
+        no_retry.write_text(text, encoding="utf-8")
     if gpu and device_failure(error):
         text = explain_failure(error, *gpu)
     if isinstance(error, KeyboardInterrupt):
