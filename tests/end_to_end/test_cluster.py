@@ -48,9 +48,11 @@ CUT_SHORT = {
     SUPERNET: f"logs/{WINE}/kappa0.25-ilo/seed0/supernet.log",
     "runs/wine/xgb/tuning/worker0.json": "logs/runs/wine/xgb/tuning/worker0.log",
 }
-# Ask soon whether jobs have ended; and a GPU for a group of jobs, though it uses none here, by a
-# text that is the same for all of them, as `cluster.gres` gives it to trainings on a GPU.
+# Ask soon whether jobs have ended; and exit soon, since Snakemake waits for the end of a timespan.
 SLURM = ("--profile", PROFILE, "--slurm-init-seconds-before-status-checks", "2")
+SLURM += ("--max-jobs-per-timespan", "100/5s")
+# A GPU for a group of jobs, though it uses none here, by a text that is the same for all of them,
+# as `cluster.gres` gives it to trainings on a GPU.
 GPU = ("--set-resources", *(f"{rule}:gres='gpu:1'" for rule in SMALL))
 
 
