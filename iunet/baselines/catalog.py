@@ -1,8 +1,8 @@
-"""The catalog of tuned learners: for each its file, its space's size, its packages, its cost.
+"""The catalog of tuned learners: the file, search space, packages and cost of each.
 
-A new learner is an entry here and a module with `suggest(trial)` and a class `Learner` (see
+A new learner needs an entry here, a module with `suggest(trial)` and a class `Learner` (see
 `learner`), and its limits in the config's section `tuning`. Standard library only, since Snakemake
-reads it at every start; no result depends on what stands here.
+reads it at every start. No result depends on it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LearnerEntry:
 
 
 def _xgb(settings: dict[str, Any], data: Data, device: str) -> Cost:
-    """By trees, inputs and rows; each class has trees of its own, but two share theirs."""
+    """By trees, inputs and rows. Each class has its own trees, but two classes share theirs."""
     trees = XGB_ROUNDS * (1 if data.n_classes == 2 else data.n_classes)
     seconds = 1 + trees * data.n_inputs * (XGB_ROWS + data.n_train) * SPEEDS[device].tree_s
     return _within_limit(seconds, settings, data, device)

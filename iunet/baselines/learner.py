@@ -1,8 +1,7 @@
 """What the tuned baselines have in common: a search space, a trial, a refit, a prediction.
 
 A learner is tuned on train, scored by balanced accuracy on valid, and then fitted again on both.
-Each lies in a module of its own, which is imported only where it is needed: XGBoost's jobs need no
-torch, and torch's no XGBoost.
+Each has its own module, which is imported only where it is needed: XGBoost's jobs don't need torch.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def learner_module(name: str) -> Any:
 
 @contextlib.contextmanager
 def reading_model(model: str, learner: str) -> Iterator[None]:
-    """A model that is not this learner's, or does not fit its report, is refused by name."""
+    """Inside, a model of another learner, or one that does not fit its report, is refused."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
@@ -72,13 +71,13 @@ def reading_model(model: str, learner: str) -> Iterator[None]:
             raise
         raise UserError(
             f"{model} is no model of {learner}, or not the one that its report describes "
-            f"({one_line(error)}). Delete both and run the same command again to make them anew."
+            f"({one_line(error)}). Delete both and run the same command again to rebuild them."
         ) from error
 
 
 @dataclass
 class Table:
-    """A split table as NumPy arrays, read when they are asked for."""
+    """A split table, read part by part as NumPy arrays."""
 
     files: dict[str, str]  # train, valid, (test,) preprocessing, split
 

@@ -1,9 +1,9 @@
 """One Optuna study per data set and method, in a journal file that survives its writers.
 
 Workers may share a study. Each makes trials until the budget is spent: a number of trials, or
-minutes of all trials together. The journal gets a trial when it is finished, in one line with a
-checksum; so a worker that is killed leaves nothing half done behind, and makes the trial that it
-was in again. With one worker the whole sequence is determined by the seed, interrupted or not.
+minutes of all trials together. A finished trial is one line of the journal, with a checksum. So a
+killed worker leaves nothing half done, and repeats the trial that it was in. With one worker the
+seed determines all trials, whether the study is interrupted or not.
 """
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ def open_study(journal: str | Path, name: str) -> optuna.Study:
 
 
 def _begin_anew(journal: Path) -> str:
-    """What to do about a journal: workers that have reported would not be asked again."""
+    """What to do about a damaged journal. Workers run again only if their reports are gone."""
     reports = sorted(journal.parent.glob("worker*.json"))
     files = " and ".join(["it", *map(str, reports)])
-    return f"Delete {files} and run the same command again: the study begins anew."
+    return f"Delete {files} and run the same command again: the study starts over."
 
 
 def _drop_incomplete_line(path: Path, lock: JournalFileSymlinkLock) -> None:
@@ -140,8 +140,8 @@ class Worker:
     def run(self) -> int:
         """Make trials until the budget is spent; the number that this call made.
 
-        SIGTERM, by which schedulers end a job, is no kill. Near the limit of its job the worker
-        puts the job back into the queue, and goes on there.
+        SIGTERM, by which schedulers end a job, does not count as a kill. Near the time limit of its
+        job the worker puts the job back into the queue, to continue there.
         """
         limit, name = time_limit(), self.study.study_name
         try:
@@ -156,9 +156,8 @@ class Worker:
                 "journal, and it continues from there when it is started again."
             ) from None
         except TimeUp:
-            began = read_json(self.marker)["began"] if self.marker.exists() else 0.0
-            if not limit.gave_half(began):
-                self._take_back_start()  # that the trial was begun late is no fault of its own
+            if not limit.gave_half(self._begun().get("began", 0.0)):
+                self._take_back_start()  # the trial itself did not take too long
         requeue(limit, f"The study {name} has {len(self.study.trials)} trials")
 
     def _make_trials(self) -> int:
@@ -170,7 +169,7 @@ class Worker:
             if _spent(trials, self.budget):
                 break
             if self._killed_twice(own):
-                self.study.add_trial(self._failed({}, {}, 0.0, KILLED_TWICE, own))
+                self.study.add_trial(self._finished(own, 0.0, {"reason": KILLED_TWICE}))
                 continue
             others = (t for t in trials[known:] if t.user_attrs["worker"] != self.number)
             sampling.add_trials(trials if made == 0 else others)
@@ -189,15 +188,16 @@ class Worker:
         return made
 
     def _finish(self, trial: optuna.Trial, own: int) -> FrozenTrial:
-        """One trial; what goes wrong in it is recorded, and the study goes on.
+        """Make one trial. An error in it is recorded, and the study continues.
 
-        But a GPU that fails would fail all trials that follow: such an error ends the job.
+        But an error of the GPU ends the job: all trials that follow would fail, too.
         """
-        started = time.monotonic()
+        started, score = time.monotonic(), None
         try:
-            attempt = self._try_out(self.suggest(trial))
-            if not np.isfinite(attempt.score):
-                raise UserError(f"The score is {attempt.score}.")
+            facts = asdict(self._try_out(self.suggest(trial)))
+            score = facts.pop("score")
+            if not np.isfinite(score):
+                raise UserError(f"The score is {score}.")
         except Exception as error:
             if device_failure(error):
                 self._take_back_start()
@@ -205,19 +205,27 @@ class Worker:
             kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
             reason = f"{kind}{one_line(error)}" if str(error) else type(error).__name__
             log.warning("trial failed: %s (%s)", reason, trial.params)
-            seconds = time.monotonic() - started
-            return self._failed(trial.params, trial.distributions, seconds, reason, own)
-        log.info("%.3f (%s)", attempt.score, trial.params)
-        facts = asdict(attempt)
+            score, facts = None, {"reason": reason}
+        else:
+            log.info("%.3f (%s)", score, trial.params)
+        seconds = time.monotonic() - started
+        drawn = {"params": trial.params, "distributions": trial.distributions}
+        return self._finished(own, seconds, facts, value=score, **drawn)
+
+    def _finished(self, own: int, seconds: float, facts: dict[str, Any], **trial) -> FrozenTrial:
+        """A trial for the journal; it failed if it has no value.
+
+        Its `place` among the worker's trials shows if one before it is gone.
+        """
+        failed = trial.get("value") is None
         return optuna.trial.create_trial(
-            value=facts.pop("score"),
-            params=trial.params,
-            distributions=trial.distributions,
-            user_attrs=facts | self._says(time.monotonic() - started, own),
+            state=TrialState.FAIL if failed else TrialState.COMPLETE,
+            user_attrs={**facts, "worker": self.number, "place": own, "seconds": seconds},
+            **trial,
         )
 
     def _try_out(self, parameters: dict[str, Any]) -> Attempt:
-        """Twice where a GPU's memory is too small: the rest of an earlier trial may lie there."""
+        """Try again if the GPU's memory is full: it may hold the rest of an earlier trial."""
         try:
             return self.try_out(parameters)
         except Exception as error:
@@ -227,37 +235,26 @@ class Worker:
         free_gpu_memory()  # after the block: the error holds what the trial had
         return self.try_out(parameters)
 
-    def _failed(
-        self, params: dict[str, Any], distributions: Any, seconds: float, reason: str, own: int
-    ) -> FrozenTrial:
-        return optuna.trial.create_trial(
-            state=TrialState.FAIL,
-            params=params,
-            distributions=distributions,
-            user_attrs={"reason": reason} | self._says(seconds, own),
-        )
-
-    def _says(self, seconds: float, own: int) -> dict[str, Any]:
-        """What every trial says of its making; `place` among its worker's shows if one is gone."""
-        return {"worker": self.number, "place": own, "seconds": seconds}
-
     def _killed_twice(self, own: int) -> bool:
-        """Note that a trial is begun; True if it was begun twice before, and never ended.
+        """Record that a trial begins; True if it began twice before and never ended.
 
-        Being killed may be no fault of the trial's. But one that eats all memory would be killed,
-        and repeated, for ever.
+        A kill may have other causes. But a trial that uses up all memory would be killed and
+        repeated without end.
         """
         trial = {"study": self.study.study_name, "trial": own}
-        begun = read_json(self.marker) if self.marker.exists() else {}
+        begun = self._begun()
         starts = begun.get("starts", 0) if trial.items() <= begun.items() else 0
         starts = starts if isinstance(starts, int) else 0
         if starts < 2:
             write_json(self.marker, {**trial, "starts": starts + 1, "began": time.time()})
         return starts >= 2
 
+    def _begun(self) -> dict[str, Any]:
+        return read_json(self.marker) if self.marker.exists() else {}
+
     def _take_back_start(self) -> None:
-        """The trial that was begun last was not killed."""
-        begun = read_json(self.marker) if self.marker.exists() else {}
+        """The trial that began last was not killed."""
+        begun = self._begun()
         if begun.get("starts", 0) > 1:
             write_json(self.marker, {**begun, "starts": begun["starts"] - 1})
         else:
@@ -304,7 +301,7 @@ def tune(
     write_json(output, content)
 
 
-# ---- what a study came to
+# ---- the result of a study
 
 
 def summarise_study(
@@ -333,7 +330,7 @@ def summarise_study(
             f"section 'tuning.{facts['method']}', or make the tables without it (partial: true)."
         )
     best = max(good, key=lambda trial: (trial.value, -trial.number))
-    # As objects: a whole number stays one beside trials that were not asked for it.
+    # As objects: whole numbers stay whole in columns that not every trial has.
     table = pd.DataFrame([_row(trial) for trial in settled], dtype=object)
     write_text(output["trials"], table.to_csv(index=False, lineterminator="\n"))
     seconds = {

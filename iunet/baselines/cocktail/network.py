@@ -41,7 +41,7 @@ class CocktailNetwork(nn.Module):
 
 
 class Block(nn.Module):
-    """Two linear layers, or what the branch makes of them, beside a skip connection if asked."""
+    """Two linear layers, or what the branch makes of them; with a skip connection if it is on."""
 
     def __init__(
         self, cocktail: Cocktail, rate: float | None, depth: float, generator: Generator | None

@@ -12,7 +12,7 @@ from iunet.baselines.cocktail.settings import Cocktail
 
 
 class Lookahead(torch.optim.AdamW):
-    """AdamW whose weights are pulled back every k steps (Zhang et al. 2019).
+    """AdamW that pulls its weights back every k steps (Zhang et al. 2019).
 
     slow ← slow + α·(fast − slow); fast ← slow. The slow weights are part of the optimiser's state,
     and the counter is AdamW's own, so checkpoints hold both. Predictions use the fast weights, as
@@ -56,7 +56,7 @@ def make_optimiser(network: nn.Module, cocktail: Cocktail) -> torch.optim.AdamW:
 def average_weights(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """SWA: the mean of each weight over the networks; BatchNorm's statistics are the last one's.
 
-    Those belong to no averaged network: they have to be estimated anew.
+    They do not fit the averaged network and must be estimated again.
     """
     return {
         name: torch.stack([state[name] for state in states]).mean(dim=0)

@@ -42,7 +42,7 @@ class Cocktail:
     lookahead_steps: int = 6  # of AdamW, for one of the slow weights
     lookahead_alpha: float = 0.6  # how far the slow weights follow the fast ones
     skip_connection: bool = False  # x + block(x) instead of block(x)
-    branch: str = "none"  # what happens to block(x) beside a skip connection
+    branch: str = "none"  # what happens to block(x) if there is a skip connection
     shake_drop_probability: float = 0.5  # that the last block is shaken; earlier ones less
     augmentation: str = "none"
     mixup_alpha: float = 0.2  # λ ~ Beta(α, α)
@@ -63,8 +63,8 @@ class Cocktail:
 def suggest(trial: optuna.trial.Trial) -> dict[str, Any]:
     """The parameters of a trial; `from_parameters` makes a cocktail of them.
 
-    A hyperparameter is asked for only where it has an effect: a strength when its switch is on, a
-    branch beside a skip connection. Ranges are linear, as in the original.
+    A hyperparameter is drawn only where it has an effect: a strength if its switch is on, a branch
+    if there is a skip connection. Ranges are linear, as in the original.
     """
 
     def switch(name: str) -> bool:

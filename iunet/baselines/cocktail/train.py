@@ -86,7 +86,7 @@ def fit(
 def initial_network(
     cocktail: Cocktail, n_inputs: int, n_classes: int, seed: int, noise: torch.Generator | None
 ) -> CocktailNetwork:
-    """PyTorch's own initialisation, from a seed of its own; the global generator is left alone."""
+    """PyTorch's own initialisation, from a separate seed; the global generator is left alone."""
     with torch.random.fork_rng(devices=[]):
         initial = stream(seed, "cocktail/initial", torch.device("cpu"))
         torch.default_generator.set_state(initial.get_state())
