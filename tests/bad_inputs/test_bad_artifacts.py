@@ -153,8 +153,6 @@ JOURNALS = {
     "garbage": b"not a journal\n",
     "garbage after a study": None,
     "binary": b"\xff\xfe\0\n",
-    "null": b"null\n",
-    "a list": b"[]\n",
     "an object": b"{}\n",
     "an unknown operation": b'{"op_code": 99, "worker_id": "x"}\n',
 }

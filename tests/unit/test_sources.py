@@ -277,6 +277,18 @@ def test_mirror_checksum(tmp_path, small_mirror):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_link_in_the_mirror_counts_by_its_content(tmp_path, small_mirror):
+    """Also one that leads outside: what it leads to has the index's checksum, or is refused."""
+    inside, outside = small_mirror / "tabular" / "vehicle.parquet", tmp_path / "elsewhere"
+    inside.rename(outside)
+    inside.symlink_to(outside)
+    settings = replace(OFFLINE, mirror=str(small_mirror))
+    assert get_table(tmp_path, VEHICLE, settings)[0]["x"].tolist() == [1, 2, 3, 4]
+    outside.write_text("secret")
+    with pytest.raises(UserError, match="wrong checksum"):
+        get_table(tmp_path, VEHICLE, settings)
+
+
 def test_mirror_file_absent(tmp_path, small_mirror):
     (small_mirror / "vision" / "cifar10.npz").unlink()
     with pytest.raises(UserError, match="which does not exist"):

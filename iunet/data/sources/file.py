@@ -138,8 +138,9 @@ def _read_parquet(path: Path, texts: Collection[str]) -> pd.DataFrame:
     schema = pq.read_schema(path)
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise UserError(f"{path} has two columns named '{twice[0]}'. Rename or remove one of them.")
-    for batch in pq.ParquetFile(path).iter_batches():
-        batch.validate(full=True)  # text that is not UTF-8, for one
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            batch.validate(full=True)  # text that is not UTF-8, for one
     frame = pd.read_parquet(path)
     halves = frame.columns[frame.dtypes == "float16"]
     frame = frame.astype(dict.fromkeys(halves, "float32"))  # pandas has no index of halves
