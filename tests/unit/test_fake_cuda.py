@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from fake_cuda.cases import TRAININGS
 
 from iunet.baselines.catalog import MLP_C_KERNELS, TABNET_KERNELS
 from iunet.data.sizes import Data
@@ -27,22 +28,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DRIVE = ROOT / "tests" / "helpers" / "fake_cuda"
 BATCH = 128
 TABLE, IMAGES = Data(256, 0, 0, 23, 10), Data(256, 0, 0, 3 * 32**2, 10, 32)
-CASES = {  # of the recorder: network, its options, objective
-    "supernet mlp_tab sup": ("mlp_tab", {"width": 512, "depth": 9}, "sup"),
-    "supernet mlp_tab scl": ("mlp_tab", {"width": 512, "depth": 9}, "scl"),
-    "supernet mlp_tab ilo": ("mlp_tab", {"width": 512, "depth": 9}, "ilo"),
-    "supernet mlp_tab lasso": ("mlp_tab", {"width": 512, "depth": 9}, "lasso"),
-    "supernet narrow sup": ("mlp_tab", {"width": 32, "depth": 3}, "sup"),
-    "supernet narrow ilo": ("mlp_tab", {"width": 32, "depth": 3}, "ilo"),
-    "supernet mlp_vis lasso": ("mlp_vis", {"alpha": 8}, "lasso"),
-    "supernet mlp_vis ilo": ("mlp_vis", {"alpha": 8}, "ilo"),
-    "supernet resnet18 ilo": ("resnet18", {"width": 0.125}, "ilo"),
-    "finetune mlp_tab adamw": ("mlp_tab", {"width": 512, "depth": 9}, "finetune"),
-    "finetune mlp_vis sgd": ("mlp_vis", {"alpha": 8}, "finetune"),
-    "finetune mlp_vis half": ("mlp_vis", {"alpha": 8}, "half"),
-    "finetune cnn half": ("cnn", {"alpha": 1}, "half"),
-    "finetune resnet18 half": ("resnet18", {"width": 0.125}, "half"),
-}
 STEPS = OBJECTIVES | {"lasso": BETA_LASSO, "finetune": FINETUNING, "half": IN_HALF_PRECISION}
 MLP_C = ("cocktail", "cocktail all", "cocktail cutmix", "cocktail cutout")
 OTHERS = ("decoder", "consistency", *MLP_C, "tabnet")
@@ -77,16 +62,16 @@ def recorded(tmp_path_factory) -> dict[str, dict]:
 
 
 def size_of(case: str) -> tuple[Data, Size]:
-    name, options, _ = CASES[case]
+    name, options, _ = TRAININGS[case]
     data = TABLE if name == "mlp_tab" else IMAGES
     return data, network_entry(name).size(options, data)
 
 
 def test_every_case_is_looked_at(recorded):
-    assert set(recorded) == {*CASES, *OTHERS}
+    assert set(recorded) == {*TRAININGS, *OTHERS}
 
 
-@pytest.mark.parametrize("case", [*CASES, *OTHERS])
+@pytest.mark.parametrize("case", [*TRAININGS, *OTHERS])
 def test_nothing_lies_on_the_wrong_device_and_no_step_waits(recorded, case):
     """BatchNorm stays in float32 beside 16-bit products; an evaluation may read its results."""
     found = recorded[case]
@@ -96,10 +81,10 @@ def test_nothing_lies_on_the_wrong_device_and_no_step_waits(recorded, case):
         assert found["waits"] == (LIBRARYS_OWN if case == "tabnet" else [])
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRAININGS)
 def test_kernels_of_a_step_are_those_of_the_estimate(recorded, case):
     data, size = size_of(case)
-    objective = STEPS[CASES[case][2]]
+    objective = STEPS[TRAININGS[case][2]]
     estimated = resources.kernels(size.layers, objective, bool(data.side))
     assert recorded[case]["kernels"] == pytest.approx(estimated, rel=0.1)
 
@@ -109,19 +94,19 @@ def test_kernels_of_tuned_learners(recorded):
     assert 2 * recorded["tabnet"]["kernels"] == pytest.approx(TABNET_KERNELS, rel=0.1)  # 3 steps
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if " mlp_vis " in case])
+@pytest.mark.parametrize("case", [case for case in TRAININGS if " mlp_vis " in case])
 def test_bytes_of_a_step_are_those_of_the_estimate(recorded, case):
     """Of the network that is bound by them; small ones are bound by their launches."""
-    moved = resources.moved_mb(size_of(case)[1], STEPS[CASES[case][2]])
+    moved = resources.moved_mb(size_of(case)[1], STEPS[TRAININGS[case][2]])
     assert recorded[case]["mb"] == pytest.approx(moved, rel=0.1)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", TRAININGS)
 def test_a_training_fits_on_the_card_as_estimated(recorded, case):
     """Beside CUDA's own share; and the estimate is not so high that places stay empty."""
     data, size = size_of(case)
     epochs = resources.Epochs(1, BATCH, members=int(case.startswith("finetune")))
-    cost = resources.training_cost(data, size, epochs, STEPS[CASES[case][2]], "cuda")
+    cost = resources.training_cost(data, size, epochs, STEPS[TRAININGS[case][2]], "cuda")
     peak, estimated = recorded[case]["peak_mb"], cost.gpu_mb - resources.CONTEXT_MB
     assert peak <= estimated
     assert size.parameters < 50e6 or estimated < 1.6 * peak

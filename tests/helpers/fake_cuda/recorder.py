@@ -23,6 +23,7 @@ for library in ("libc10.so", "libtorch_cpu.so"):  # before `import torch`, which
 ctypes.CDLL(sys.argv[1])
 
 import torch  # noqa: E402
+from cases import TRAININGS  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
@@ -281,19 +282,20 @@ def tabnet_of(rows: int) -> None:
     train(Training("tabnet", net, adam, 1, BATCH, rows, loss, None, generators=generators))
 
 
-TAB, VIS = {"width": 512, "depth": 9}, {"alpha": 1}
-RESNET = {"width": 0.125}
 CASES: dict[str, Callable[[int], None]] = {
-    "supernet mlp_tab sup": supernet("mlp_tab", "sup", TAB),
-    "supernet mlp_tab scl": supernet("mlp_tab", "scl", TAB),
-    "supernet mlp_tab ilo": supernet("mlp_tab", "ilo", TAB),
-    "supernet mlp_tab lasso": supernet("mlp_tab", "lasso", TAB),
-    "supernet narrow sup": supernet("mlp_tab", "sup", {"width": 32, "depth": 3}),
-    "supernet narrow ilo": supernet("mlp_tab", "ilo", {"width": 32, "depth": 3}),
-    "supernet resnet18 ilo": supernet("resnet18", "ilo", RESNET),
-    "finetune mlp_tab adamw": finetuning("mlp_tab", TAB, class_weights="balanced", **ADAMW),
-    "finetune cnn half": finetuning("cnn", VIS, half_precision=True),
-    "finetune resnet18 half": finetuning("resnet18", RESNET, half_precision=True),
+    name: supernet(network, minimised, options)
+    for name, (network, options, minimised) in TRAININGS.items()
+    if name.startswith("supernet")
+}
+CASES |= {
+    name: finetuning(network, options, half_precision=minimised == "half")
+    for name, (network, options, minimised) in TRAININGS.items()
+    if name.startswith("finetune")
+}
+CASES |= {
+    "finetune mlp_tab adamw": finetuning(
+        "mlp_tab", TRAININGS["finetune mlp_tab adamw"][1], class_weights="balanced", **ADAMW
+    ),
     "decoder": decoder,
     "consistency": consistency_of,
     "cocktail": cocktail(
@@ -312,11 +314,6 @@ CASES: dict[str, Callable[[int], None]] = {
     "cocktail cutmix": cocktail(augmentation="cutmix", skip_connection=True, branch="shake_drop"),
     "cocktail cutout": cocktail(augmentation="cutout"),
     "tabnet": tabnet_of,
-    # the paper's size
-    "supernet mlp_vis ilo": supernet("mlp_vis", "ilo", {"alpha": 8}),
-    "supernet mlp_vis lasso": supernet("mlp_vis", "lasso", {"alpha": 8}),
-    "finetune mlp_vis sgd": finetuning("mlp_vis", {"alpha": 8}),
-    "finetune mlp_vis half": finetuning("mlp_vis", {"alpha": 8}, half_precision=True),
 }
 
 
