@@ -1,15 +1,16 @@
-"""The tables, in the order of the page. A table is one module of this package:
+"""The tables, in the order of the page. A table is one module of this package, with:
 
-    TITLE, GROUP              what it is called, and where it stands on the page
-    KIND, PAIRS               if it is for one kind of data only, or fixes its networks and methods
-    ENTRY                     if it shows the runs of another table's entry in the config
-    request(bench)            what it is made of, if that is not what its entry names
-    settings(bench)           the values of the config that it shows, if there are such
-    build(results)            the table document, in the table's own job
+    TITLE             its title
+    KIND              optional: the one kind of data that it is for
+    PAIRS             optional: its networks and methods, if a config cannot choose them
+    ENTRY             optional: the table with the entry of the config that it shows
+    request(bench)    optional: the runs and files it is made of, if not those of its entry
+    settings(bench)   optional: the values of the config that it shows
+    build(results)    the table document; called in the table's own job
 
-Imported at every start of Snakemake, so tables import pandas inside of functions.
+These modules are imported at every start of Snakemake, so they import pandas inside functions.
 
-An experiment of the config is a table too, named as it is; all of them are made by one module.
+Every experiment of the config is a table too, with the experiment's name, made by one module.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def table_names(config: Config) -> list[str]:
 
 
 def declared_tables() -> dict[str, Declared]:
-    """What the tables say of themselves, by their keys in the config."""
+    """The kinds and pairs of the tables, by their keys in the config."""
     modules = {f"tables.{name}": table_module(name) for name in TABLES}
     return {
         key: Declared(getattr(module, "KIND", None), getattr(module, "PAIRS", ()))
@@ -113,7 +114,7 @@ def table_settings(bench: Benchmark, name: str) -> dict[str, Any]:
 
 
 def table_digest(bench: Benchmark, name: str) -> str:
-    """A fingerprint of all that a table is made of beside the content of its files."""
+    """A fingerprint of everything that a table is made of, except the content of its files."""
     request = table_request(bench, name)
     texts = [stand_in_text(bench, request.cells), tuning_notes(bench, request.cells)]
     facts = [*texts, table_settings(bench, name), why_table_empty(bench, name)]

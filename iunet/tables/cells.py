@@ -1,4 +1,4 @@
-"""From lines, or from the rows of a frame, to a table: means over seeds, what is missing."""
+"""Tables from lines or from a frame: means over seeds, and reasons for what is missing."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def plain_table(
     best_among: Iterable[Iterable[str]] | None = None,
     **form: Any,
 ) -> TableDocument:
-    """A table from its lines: by the key of a row, its labels and the content of its columns.
+    """A table from its lines: for each row key, the labels and the content of the columns.
 
-    Content is what `cell` takes; a text instead of columns is the reason why there is nothing.
-    `columns` are labels by key, `best_among` groups of columns of which each has a best, `form`
+    Content is what `cell` takes; a text instead of columns is the reason why a row is missing.
+    `columns` are labels by key, `best_among` groups of columns that each have a best value, `form`
     other fields of the document.
     """
     if isinstance(columns, dict):
@@ -65,9 +65,9 @@ def grouped_table(
     notes: Iterable[str] = (),
     **form: Any,
 ) -> TableDocument:
-    """A row for all rows of the frame that share the columns `rows`.
+    """A table row for each combination of values in the columns `rows` of the frame.
 
-    `cells` makes the content of a row from the values of these columns and its part of the frame.
+    `cells` makes the content of a row from these values and its part of the frame.
     """
     lines = {}
     for key, part in frame.groupby(list(rows), sort=False):
@@ -77,7 +77,7 @@ def grouped_table(
 
 
 def cell(content: Any, *notes: str) -> Cell:
-    """A cell of a number, of a text, or of numbers by seed; a dash where there is none."""
+    """A cell from a number, a text, or numbers by seed; a dash if there is none."""
     if isinstance(content, Cell):
         return content
     if isinstance(content, str):
@@ -109,7 +109,7 @@ def cell_of(rows: pd.DataFrame, columns: dict[str, str]) -> Cell:
 
 
 def summarise(values: pd.Series) -> Value | None:
-    """Mean and sample standard deviation (over n − 1) of what is there; one value has no spread."""
+    """Mean and sample standard deviation (n − 1) of the known values; one value has no spread."""
     numbers = values.dropna()
     if numbers.empty:
         return None
@@ -118,7 +118,7 @@ def summarise(values: pd.Series) -> Value | None:
 
 
 def problems_of(rows: pd.DataFrame) -> Counter[str]:
-    """Reasons for which seeds have no value, with their number."""
+    """The reasons why seeds have no value, with the number of seeds."""
     reasons = rows["missing"].where(rows["missing"].notna(), rows["failed"])
     return Counter(reasons.dropna())
 
@@ -128,7 +128,7 @@ def problem_notes(rows: pd.DataFrame) -> list[str]:
 
 
 def cut_off_notes(rows: pd.DataFrame, of: str = "seeds") -> list[str]:
-    """How many of some networks have a layer without any weight, if there are such."""
+    """The number of networks that have a layer without any weight, if there are any."""
     count = int(rows["disconnected"].eq(True).sum()) if "disconnected" in rows else 0
     return [f"disconnected ({count} of {len(rows)} {of})"] * bool(count)
 

@@ -1,7 +1,7 @@
-"""The ledger of the paper's claims: what each says, what the runs say of it, and a verdict.
+"""The table of the paper's claims: what each says, what the runs show, and a verdict.
 
-The claims stand in iunet/paper/claims.csv, how runs are paired in iunet/tables/differences.py,
-intervals and the rule in verdicts.py. No run is asked for that no other table or figure needs.
+iunet/paper/claims.csv has the claims, differences.py pairs the runs, and verdicts.py has the
+intervals and the rule. The table needs no runs of its own.
 """
 
 from __future__ import annotations
@@ -95,14 +95,14 @@ NOT_IN_PAPER = ("invariant", "mask_alone")  # by a measure that the paper does n
 class Claim:
     """A sentence of the paper and how runs measure it: a line of iunet/paper/claims.csv.
 
-    Two methods are compared in a column; without, it has a measure of its own (`MEASURES`).
+    It compares two methods in a column, or has a measure of its own (`MEASURES`).
     """
 
     key: str
     claim: str
     where: str  # in the paper
     measure: str
-    table: str  # its runs count, and its numbers stand there
+    table: str  # the table with its runs and numbers
     ours: str  # methods
     theirs: str
     column: str
@@ -134,7 +134,7 @@ def request(bench: Benchmark) -> Request:
 
 
 def cells_of_claims(bench: Benchmark) -> dict[str, list[Cell]]:
-    """The cells that claims compare, by the table where their numbers stand."""
+    """The cells that claims compare, by the table that shows them."""
 
     def cells(entry: str, *methods: str) -> list[Cell]:
         found = bench.cells_of(entry)
@@ -156,14 +156,14 @@ def cells_of_claims(bench: Benchmark) -> dict[str, list[Cell]]:
 
 
 def _with_supernets(cells: list[Cell]) -> list[Cell]:
-    """IUNET where its supernet is evaluated, too: as IUNET without pruning."""
+    """IUNET where its supernet is evaluated too, as IUNET without pruning."""
     unpruned = {(c.dataset, c.method.network) for c in cells if c.method.name == "iunet_no_prune"}
     iunet = (cell for cell in cells if cell.method.name == "iunet")
     return [cell for cell in iunet if (cell.dataset, cell.method.network) in unpruned]
 
 
 def settings(bench: Benchmark) -> dict[str, Any]:
-    """Which methods each claim compares, and what the config has less than the paper."""
+    """The methods that each claim compares, and what is smaller than in the paper."""
     methods = {
         table: [[c.dataset, c.method.network, c.method.name] for c in cells]
         for table, cells in cells_of_claims(bench).items()
@@ -301,7 +301,7 @@ def _numbers(found: Finding) -> dict[str, Any]:
 
 
 def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
-    """What a reader has to know to weigh the verdict."""
+    """What a reader needs to know to judge the verdict."""
     texts = list(found.remarks)
     effect = found.effect
     if effect is None or not effect.seeds:

@@ -27,8 +27,9 @@ CAPTION = (
     "Consistency (%): test samples whose predicted label stays the same under a transform. "
     "Untrained: the supernetwork θ† and IUNET's subnetwork mask ⊙ θ†, as the paper says. Trained: "
     "the supernetwork, the dense network, and IUNET's fine-tuned subnetwork. A constant predictor "
-    "scores 100 %, so the number of distinct labels that each predicts stands beside it, and as a "
-    "second metric Cohen's kappa of the labels for x and g(x): 0 is chance, 1 is always the same."
+    "scores 100 %, so the table also has the number of distinct labels that each network predicts, "
+    "and as a second metric Cohen's kappa of the labels for x and g(x): 0 is chance, 1 is always "
+    "the same."
 )
 UNTRAINED = {"supernet": "Supernet, untrained", "iunet": "IUNET, untrained"}
 TRAINED = {
@@ -37,12 +38,12 @@ TRAINED = {
     "iunet_trained": "IUNET, fine-tuned",
 }
 NETWORKS = UNTRAINED | TRAINED
-# Whose column of the paper each is compared with; the dense network may be what it calls supernet.
+# The paper's column that each is compared with; its supernet may be the dense network.
 PAPERS = {name: "iunet" if name.startswith("iunet") else "supernet" for name in NETWORKS}
 LABELS = "_distinct_labels"
 KAPPA = "kappa"
 METRICS = {VALUE: "Consistency (%), number of labels", KAPPA: "Cohen's kappa, number of labels"}
-CONSTANT = "constant"  # in place of a kappa, which a constant predictor has none of
+CONSTANT = "constant"  # shown for the kappa of a constant predictor, which has none
 
 
 NOTE = (
@@ -117,9 +118,9 @@ def _cells(part: pd.DataFrame, papers: dict[str, PaperValue | None]) -> dict[str
 
 
 def _labels(rows: pd.DataFrame) -> Cell:
-    """How many labels a network predicts: the same beside either metric."""
+    """How many labels a network predicts: the same in both metrics."""
     cell = cell_of(rows, dict.fromkeys(METRICS, "distinct_labels"))
-    cell.notes = []  # they stand in the cell beside it
+    cell.notes = []  # the network's own cell has them
     for value in cell.values.values():
         counts = rows["distinct_labels"].dropna().astype(int)
         low, high = counts.min(), counts.max()

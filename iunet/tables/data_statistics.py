@@ -1,4 +1,4 @@
-"""Tables 8 and 9: statistics of the data sets, beside the paper's and whether they agree."""
+"""Tables 8 and 9: statistics of the data sets, compared with the paper's."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def statistics_table(
         for ours in datasets.astype(object).to_dict("records")
     ]
     return plain_table(
-        "Our splits beside the paper's table.",
+        "Our splits, compared with the paper's table.",
         ["Dataset"],
         [Column(q.key, q.header, VALUE) for q in quantities],
         {
@@ -86,7 +86,7 @@ def statistics_table(
 def _line(
     quantities: list[Quantity], ours: dict[str, Any], paper: dict[str, str]
 ) -> dict[str, Any]:
-    """A data set: each quantity, the paper's value, and whether they agree."""
+    """A data set: each quantity, the paper's value, and whether the two agree."""
     there = ours["missing"] is None
     line: dict[str, Any] = {"dataset": ours["dataset"]}
     for quantity in quantities:

@@ -1,7 +1,7 @@
-"""From frames of runs to paired differences of methods, by data set and seed.
+"""Paired differences of methods, by data set and seed, from frames of runs.
 
-`compared` pairs two methods in any frame of runs; the measures below it, by which some of the
-paper's claims are judged, are no plain difference of two scores.
+`compared` pairs two methods in any frame of runs. Some of the paper's claims need more than a
+difference of two scores: the measures below.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Compared:
     remarks: list[str] = field(default_factory=list)
 
 
-SELECTIONS = {  # what a table shows of its runs, if that is not one result per method
+SELECTIONS = {  # the runs that a table shows, if not one result per method
     "table4": partial(of_results, choice_of="iunet"),
     "table5": consistency,
     "figure2": of_subnetworks,  # compared at the same ratios, chosen or not
@@ -79,9 +79,9 @@ def paired(
 ) -> pd.DataFrame:
     """The values of both sides by data set and seed, as means over what `on` names.
 
-    Only what both sides have counts: a network, cut or transform of one side alone does not. Nor
-    does one that has fewer seeds than others, or a data set with fewer than others: they are not
-    finished. A seed that failed is finished: its data set stays, with the others of its seeds.
+    A network, cut or transform counts only if both sides have it, and with as many seeds as the
+    others: one with fewer is not finished. The same holds for data sets. A seed that failed is
+    finished, so its data set counts, with the other seeds.
     """
     import pandas as pd
 
@@ -103,7 +103,7 @@ def paired(
 
 
 def remarks_on(parts: list[pd.DataFrame]) -> list[str]:
-    """Runs that are missing, failed or cut off, of either side."""
+    """Remarks on the runs of both sides that are missing, failed or cut off."""
     texts: dict[str, None] = {}
     for part in parts:
         for column in ("missing", "failed"):
@@ -115,11 +115,11 @@ def remarks_on(parts: list[pd.DataFrame]) -> list[str]:
     return list(texts)
 
 
-# ---- measures that are no plain difference of scores
+# ---- measures that are more than a difference of scores
 
 
 def one_setting(frame: pd.DataFrame) -> Compared:
-    """At one ratio for all image sets; of a single set it would say nothing."""
+    """IUNET − OMP at one ratio for all image sets; a single set would show nothing."""
     found = compared(frame, "iunet", "omp", "test_accuracy", ("network", "cut"))
     sets = found.differences.index.unique("dataset")
     if len(sets) != 1:
@@ -132,7 +132,7 @@ def one_setting(frame: pd.DataFrame) -> Compared:
 def near_the_cnn(frame: pd.DataFrame) -> Compared:
     """The share of the gap from the dense MLP to the CNN that IUNET's MLP closes, in percent.
 
-    Where the CNN is not above the dense MLP, it is no reference.
+    A data set on which the CNN is not above the dense MLP does not count.
     """
     base = frame["network"].map(base_network)
     iunet, dense = (select(frame[base == "mlp_vis"], method=name) for name in ("iunet", "dense"))

@@ -1,4 +1,4 @@
-"""The table document: what a table says, before it is CSV, Markdown, HTML, LaTeX or a page.
+"""The table document: the content of a table, before it becomes CSV, Markdown, HTML or LaTeX.
 
 It is written as `results/tables/<id>.json`. A cell holds a value for each metric of the table, the
 paper's value where it has one, and the reason if there is nothing of ours.
@@ -38,8 +38,8 @@ class Cell:
     values: dict[str, Value] = field(default_factory=dict)
     paper: PaperValue | None = None
     difference: float | None = None  # ours minus the paper's, in the paper's metric
-    agrees: str | None = None  # yes, no, n/a (a std is missing), or none without two values
-    missing: str | None = None  # why there is nothing of ours
+    agrees: str | None = None  # yes, no, n/a (a std is missing), or None without two values
+    missing: str | None = None  # why we have no value
     notes: list[str] = field(default_factory=list)
 
 
@@ -55,7 +55,7 @@ class Column:
     key: str
     label: str
     paper_metric: str | None = None  # none if it depends on the row, or the paper has no such cells
-    repeats: bool = False  # the paper's values stand in another column too, and count there
+    repeats: bool = False  # the paper's values are in another column too, and count there
 
 
 @dataclass
@@ -106,7 +106,7 @@ def _lean(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare_with_paper(cell: Cell, paper: PaperValue | None) -> None:
-    """Put the paper's value beside ours, if it has one, and say whether they agree."""
+    """Add the paper's value to a cell, if it has one, and whether it agrees with ours."""
     cell.paper = paper
     ours = cell.values.get(paper.metric) if paper else None
     if ours is not None and ours.mean is not None:
@@ -137,9 +137,9 @@ def agreement(ours: Value, paper: PaperValue) -> str:
 
 
 def mark_best(document: TableDocument, names: Iterable[str]) -> None:
-    """Mark the best of every row (or column) and metric, and all that equal it as shown.
+    """Mark the best value of every row (or column) and metric, with all that are shown as equal.
 
-    `names` are the columns among which it is the best.
+    Only the columns `names` are compared.
     """
     if document.best_along == "row":
         groups = [

@@ -1,4 +1,4 @@
-"""What the pruned networks cost to keep and to run, beside the dense ones (beyond the paper)."""
+"""Size and speed of pruned and dense networks (beyond the paper)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 TITLE = "Efficiency: size and speed of dense and pruned networks"
 CAPTION = (
-    "Sizes are means over seeds, of one network, and beside them of all members of a "
-    "snapshot ensemble; latency is the median of repeated forward passes of one network, in "
+    "Sizes are means over seeds, of one network and of all members of a snapshot ensemble; "
+    "latency is the median of repeated forward passes of one network, in "
     "the form that is fastest here."
 )
 NOTE = (
@@ -86,7 +86,7 @@ def _cells(part: pd.DataFrame, measured: dict[str, Any]) -> dict[str, Cell]:
     gone = cells["score"].missing
     for column in COUNTS:
         cells[column] = cell_of(part, {VALUE: column})
-        cells[column].notes = []  # they stand beside the score
+        cells[column].notes = []  # the score's cell has them
         value = cells[column].values.get(VALUE)
         if value:
             value.std = None  # counts, not scores: their spread is that of the masks

@@ -1,4 +1,4 @@
-"""How lazy training was: is the mask that of the initial weights, and how dense is each layer?"""
+"""How lazy training was: overlaps with the mask of the initial weights, densities of layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iunet.tables.document import TableDocument, Value
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Laziness: masks beside those of the initial weights"
+TITLE = "Laziness: masks compared with those of the initial weights"
 COLUMNS = {
     "overlap": "Overlap with the initial mask",
     "first": "Density, first layer",

@@ -25,16 +25,16 @@ TITLE = "Locality and selectivity of first-layer masks"
 CONVOLUTION = "a convolution is local by construction"
 CAPTION = (
     "Of the first layer's masks, at every ratio. Images: mean distance between two "
-    "pixels that a unit keeps. Tables: raw features that a unit keeps. Beside each, what a "
-    "mask with as many weights at random places has; a ratio below 1 means more local, or more "
-    "selective, than chance."
+    "pixels that a unit keeps. Tables: raw features that a unit keeps. Both also for a mask with "
+    "as many weights at random places; a ratio below 1 means more local, or more selective, than "
+    "chance."
 )
 NOTE = (
     "Mean ± sample standard deviation over seeds. Units with fewer than two pixels have no "
     "distance; units without a feature count as 0. Raw features of one column cannot move "
     "the ratio: on a table without categories it is 1 by construction. A dense mask cannot "
-    "differ much from chance, so compare within a ratio; first layers differ in density "
-    "there, too (table of laziness)."
+    "differ much from chance, so compare masks of one ratio. Their first layers still differ in "
+    "density (table of laziness); the claims compare them at the same density."
 )
 COLUMNS = {
     "measure": "Measure",
@@ -50,7 +50,7 @@ def request(bench: Benchmark) -> Request:
 
 
 def first_layers(runs: pd.DataFrame) -> pd.DataFrame:
-    """The subnetworks at every cut; those whose first layer has no measure say why."""
+    """The subnetworks at every cut, with a reason if their first layer has no measure."""
     return with_reason(of_subnetworks(runs), "first_layer_measure", CONVOLUTION)
 
 

@@ -25,7 +25,7 @@ OLDER = "Made in part by older versions of"
 
 
 def make_table(bench: Benchmark, name: str, output: dict[str, str]) -> None:
-    """The table in all its forms; if older code made a part of it, it says so."""
+    """Write the table in all its forms; a note names older code that made a part of it."""
     document = build_table(bench, name)
     code = signed_code()
     if older := older_modules(code, current_versions(code)):

@@ -1,4 +1,4 @@
-"""The metric problem of the paper's table 7, with its evidence computed from the numbers.
+"""The metric problem of the paper's table 7: the evidence, computed from the paper's numbers.
 
 Balanced accuracy of a constant predictor is 100/K %, yet MLP_TAB-family columns of the paper hold
 the majority-class rate of the test split. And where all classes are equally frequent in the test
@@ -26,7 +26,7 @@ TITLE = "The metric of the paper's table 7"
 COLUMNS = {
     "paper": "Paper",
     "finding": "Finding",
-    "beside": "Beside",
+    "comparison": "For comparison",
     "source": "Test split from",
 }
 FEW = 1000  # beyond that many test rows, most values of 3 decimals are some k/n by chance
@@ -35,11 +35,11 @@ MAJORITY, ONE, MEAN, NEITHER = "majority", "k/n", "k/3n", "neither"  # what a ce
 
 
 def telling_cells() -> list[dict[str, Any]]:
-    """The cells of the paper's table 7 that tell something of its metric, and what it `is`.
+    """The cells of the paper's table 7 that are evidence of its metric, and what each `is`.
 
-    Either it equals the test split's majority rate to 3 decimals; or it is of a small test split
-    with equal classes, and k/n for some k, k/3n (the mean of 3 seeds), or neither. The test split
-    is what scikit-learn makes of the rows that the paper's table 9 implies.
+    Either the cell equals the test split's majority rate to 3 decimals; or its test split is small
+    with equal classes, and the cell is k/n for some k, k/3n (the mean of 3 seeds), or neither. The
+    test split is the one that scikit-learn makes of as many rows as the paper's table 9 implies.
     """
     splits = {row["dataset"]: row for row in paper_table(9)}
     majority, equal_classes = [], []
@@ -60,8 +60,8 @@ def telling_cells() -> list[dict[str, Any]]:
             hits = [(k, n) for (k, n), far in distances.items() if far <= 0.005 + 100 / n]
             if hits:
                 k, n = min(hits, key=lambda hit: (distances[hit], -hit[1]))
-                beside = f"a constant predictor has {100 / n_classes:g} %" if n_classes else ""
-                cell |= {"finding": f"majority rate {k}/{n}", "beside": beside}
+                chance = f"a constant predictor has {100 / n_classes:g} %" if n_classes else ""
+                cell |= {"finding": f"majority rate {k}/{n}", "comparison": chance}
                 majority.append(cell | {"is": MAJORITY})
         elif sizes[-1] <= FEW:
             n = sizes[0]
@@ -69,7 +69,7 @@ def telling_cells() -> list[dict[str, Any]]:
             found = next((name for name in fits if _is_fraction(value, fits[name])), NEITHER)
             finding = f"attainable as k/{fits[found]}" if found in fits else "not attainable"
             k = round(value * n / 100)
-            cell |= {"finding": finding, "beside": f"nearest {k}/{n} = {100 * k / n:.3f}"}
+            cell |= {"finding": finding, "comparison": f"nearest {k}/{n} = {100 * k / n:.3f}"}
             equal_classes.append(cell | {"is": found})
     return majority + equal_classes
 
@@ -80,7 +80,7 @@ def _is_fraction(value: float, n: int) -> bool:
 
 
 def counts_of_cells() -> dict[str, dict[str, int]]:
-    """How many cells of each family of methods are what."""
+    """The number of cells of each kind, by family of methods."""
     cells = telling_cells()
     counts = {}
     for name, family in FAMILIES.items():
@@ -99,18 +99,18 @@ def counts_of_cells() -> dict[str, dict[str, int]]:
 
 
 def request(bench: Benchmark) -> Request:
-    """No run: it is about the paper's own numbers."""
+    """No runs: the table is about the paper's own numbers."""
     return Request()
 
 
 def build(results: Results | None) -> TableDocument:
-    """The evidence as a table: one row per telling cell of the paper."""
+    """A row for each cell of the paper that is evidence."""
     lines = {}
     for cell in telling_cells():
         part = "majority" if cell["is"] == MAJORITY else "equal"
         labels = [dataset_label(cell["dataset"]), tabular_label(cell["method"])]
         content = {"paper": cell["value"], "source": "table 9"}
-        content |= {key: cell[key] for key in ("finding", "beside")}
+        content |= {key: cell[key] for key in ("finding", "comparison")}
         lines[f"{part}/{cell['dataset']}/{cell['method']}"] = (labels, content)
     ours, others = counts_of_cells().values()
     return plain_table(

@@ -1,4 +1,4 @@
-"""What all tables say beside their numbers: stand-ins, subsets of data, budgets of tuning."""
+"""Notes of all tables: stand-ins, subsets of data, budgets of tuning, failed trials."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from iunet.tables.document import TableDocument
 if TYPE_CHECKING:
     import pandas as pd
 
-MANY_FAILED = 0.1  # of a study's trials: what it found may depend on the machine
+MANY_FAILED = 0.1  # the share of a study's trials from which on its result may be due to that
 
 
 def note_subsets(document: TableDocument, subsets: dict[str, str]) -> None:
-    """Rows say which part of a data set ran: it neither agrees with the paper nor contradicts it.
+    """Note which part of a data set ran; a part can neither agree with the paper nor differ.
 
     The key of a row names its data set where a column of its head does.
     """
@@ -38,7 +38,7 @@ def stand_in_text(bench: Benchmark, cells: list[Cell]) -> str:
 
 
 def tuning_notes(bench: Benchmark, cells: list[Cell]) -> list[str]:
-    """The budgets of tuned methods, and what they saw that others did not."""
+    """The budgets of tuned methods, and the data that only they saw."""
     config = bench.config
     study = "data set and seed" if config["tuning"]["study_per"] == "seed" else "data set"
     tuned = dict.fromkeys(cell.method.recipe for cell in cells if cell.method.tuned)
@@ -47,7 +47,7 @@ def tuning_notes(bench: Benchmark, cells: list[Cell]) -> list[str]:
 
 
 def failure_notes(runs: pd.DataFrame) -> list[str]:
-    """The studies of which more than a tenth failed, if there are any."""
+    """The studies in which more than a tenth of the trials failed, if there are any."""
     runs = runs.assign(trials=runs["trials_complete"] + runs["trials_failed"])
     many = runs[runs["trials_failed"] > MANY_FAILED * runs["trials"]]
     studies = many.drop_duplicates(["dataset", "method", "study"])

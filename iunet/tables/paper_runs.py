@@ -1,7 +1,7 @@
-"""The paper's own tables as frames of runs, so that its claims meet the rule that ours do.
+"""The paper's own tables as frames of runs, so that the rule of verdicts applies to them too.
 
-A mean ± std becomes three made-up seeds with that mean and that spread. Of a mean alone they are
-equal and `spread` is False: only an interval over data sets can use it.
+A mean ± std becomes three made-up seeds with that mean and that spread. For a mean alone they are
+equal and `spread` is False: only an interval over data sets can use them.
 """
 
 from __future__ import annotations

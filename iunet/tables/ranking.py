@@ -27,7 +27,7 @@ METRIC = "balanced_accuracy"
 
 @dataclass
 class Ranking:
-    """`problem` says why there is no test; then only the ranks (if any) are there."""
+    """`problem` is the reason if there is no test; then there are only ranks, or nothing."""
 
     n_datasets: int
     ranks: dict[str, float]  # average rank of each method, the best first

@@ -1,4 +1,4 @@
-"""Tables of scores: mean ± std over seeds by row and column, with the paper's value beside them."""
+"""Tables of scores: mean ± std over seeds by row and column, compared with the paper's."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def score_table(
 
 
 def method_labels(*methods: str) -> dict[str, str]:
-    """The columns of some methods, in the one order that these have everywhere."""
+    """The labels of methods, in the order that they have everywhere."""
     return {method: method_label(method) for method in method_order(methods)}
 
 
@@ -90,7 +90,7 @@ def primary_table(runs: pd.DataFrame, caption: str, notes: Iterable[str] = ()) -
 
 
 def density_note(rows: pd.DataFrame) -> list[str]:
-    """How much β-LASSO keeps, whose density is found and not given."""
+    """The share of weights that β-LASSO keeps, which no config sets."""
     survived = rows[rows["cut"].map(lambda cut: str(cut).startswith(SURVIVORS)).astype(bool)]
     shares = (survived["kept_encoder_weights"] / survived["encoder_weights"]).dropna()
     percent = float(f"{100 * shares.mean():.2g}")  # of two digits, and 100 is not 1e+02

@@ -61,7 +61,7 @@ def build(results: Results) -> TableDocument:
 def _settings(fixed: pd.DataFrame) -> list[tuple[str, str, str, pd.DataFrame]]:
     """Every ratio with every l1: a key, both as labels, and the runs of both.
 
-    None stands for the ratio, or the l1, if no method has one.
+    The ratio, or the l1, is None if no method has one.
     """
     lasso = fixed["l1"].notna()
     ratios = sorted(fixed[~lasso]["ratio"].dropna().unique()) or [None]

@@ -19,7 +19,7 @@ def average(cells: list[Cell]) -> Cell:
 def winner_note(
     table: TableDocument, places: dict[str, tuple[str, str]], paper: str, needed: str
 ) -> str:
-    """Which of the places (row and column, by their names) is the best, beside the paper's."""
+    """Which of the places (row and column, by their names) is the best, and the paper's choice."""
     values = {name: table.cell(*place).values.get(VALUE) for name, place in places.items()}
     if not values or None in values.values():
         return f"The averages need {needed}: no winner can be named yet. The paper chose {paper}."

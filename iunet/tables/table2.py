@@ -33,8 +33,8 @@ SUMMARY = {
 }
 DECIMALS = 3
 METRIC_NOTE = (
-    "The paper's table 2 summarises its table 7, whose columns are of two metrics (see there): "
-    f"it is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
+    "The paper's table 2 summarises its table 7, and the columns of that have two metrics (see "
+    f"there). It is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
 )
 
 

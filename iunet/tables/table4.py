@@ -21,8 +21,8 @@ CAPTION = (
     "IUNET. Images: test accuracy (%), tables: balanced accuracy (%)."
 )
 DENSE_NOTE = (
-    "The paper's table 4 gives no ± for the dense networks; those on images are its table 1's, "
-    "whose ± stands here."
+    "The paper's table 4 gives no ± for the dense networks. Those on images are the same as in its "
+    "table 1, so the ± of that table is used."
 )
 RECIPE_NOTE = (
     "On tables IUNET no prune is one network trained by SGD, while IUNET is a snapshot ensemble "

@@ -1,4 +1,4 @@
-"""Table 6: pruned MLPs beside the CNN that MLP_VIS contains."""
+"""Table 6: pruned MLPs compared with the CNN that MLP_VIS contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build(results: Results) -> TableDocument:
     pairs = zip(runs["network"].map(base_network), runs["method"], strict=True)
     return score_table(
         runs.assign(model=[COLUMNS[pair] for pair in pairs]),
-        "Test accuracy (%) of IUNET's pruned networks beside the CNN that MLP_VIS contains, which "
+        "Test accuracy (%) of IUNET's pruned networks, and of the CNN that MLP_VIS contains, which "
         "also shares its weights.",
         ["accuracy", "balanced_accuracy"],
         LABELS,

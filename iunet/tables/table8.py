@@ -1,4 +1,4 @@
-"""Table 8: statistics of the vision data sets, beside the paper's."""
+"""Table 8: statistics of the vision data sets, compared with the paper's."""
 
 from __future__ import annotations
 

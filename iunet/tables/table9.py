@@ -1,4 +1,4 @@
-"""Table 9: statistics of the tabular data sets, beside the paper's."""
+"""Table 9: statistics of the tabular data sets, compared with the paper's."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DRAWS = 100_000  # an end of an interval then varies by about a hundredth of a point
 LEVEL = 0.95
-FEW = 5  # data sets: with fewer, nothing is said beyond these sets
+FEW = 5  # data sets: with fewer there is no verdict beyond these sets
 POINT = 1.0  # the smallest effect of interest in accuracy or balanced accuracy
 SURE = 0.9  # the probability from which an undecided effect is probably within the smallest
 
@@ -34,8 +34,8 @@ Interval = tuple[float, float]
 class Effect:
     """A mean difference over data sets, with an interval on these sets and one beyond them.
 
-    `on_sets` takes the data sets as fixed: it says how well the seeds know the mean of these sets.
-    `beyond` takes them as a sample of others, from FEW sets on. Both are None where there is
+    `on_sets` takes the data sets as fixed and shows how well the seeds determine their mean.
+    `beyond` takes them as a sample of all data sets, from FEW sets on. Both are None if there is
     nothing to resample.
     """
 
@@ -63,15 +63,15 @@ def effect(
 ) -> Effect | None:
     """The mean over data sets with its 95 % intervals; None without a difference.
 
-    A data set with one seed counts only if no other has more: it stands for itself and decides
-    nothing. `without_seeds` is for numbers that have none, such as some of the paper's.
+    A data set with one seed counts only if no other has more; then there is no interval.
+    `without_seeds` is for numbers without seeds, such as some of the paper's.
     """
     import numpy as np
 
     if differences.empty:
         return None
     shown = list(differences.index.unique("dataset"))
-    # In the order of names, so that a comparison has one interval wherever it stands.
+    # In the order of names, so that a comparison has the same interval everywhere.
     sets = {name: part.to_numpy() for name, part in differences.sort_index().groupby("dataset")}
     seeds = max(map(len, sets.values()))
     counted = sets if seeds == 1 else {name: v for name, v in sets.items() if len(v) > 1}
@@ -90,7 +90,7 @@ def effect(
 
 
 def _on_these_sets(sets: list[np.ndarray], rng: np.random.Generator, draws: int) -> Interval:
-    """Seeds are drawn again within each data set, and the data sets stay.
+    """The interval with the data sets fixed and seeds drawn again within each.
 
     A bootstrap of n seeds has a variance that is divided by n and not by n − 1, and quantiles of a
     normal distribution where Student's t is due; its degrees of freedom are Welch's, so that a set
@@ -115,10 +115,10 @@ def _on_these_sets(sets: list[np.ndarray], rng: np.random.Generator, draws: int)
 
 
 def _beyond_these_sets(sets: list[np.ndarray], rng: np.random.Generator, draws: int) -> Interval:
-    """Data sets are drawn again, and seeds within each: a hierarchical bootstrap.
+    """The interval with data sets drawn again, and seeds within each: a hierarchical bootstrap.
 
-    Of few data sets it is too narrow, so the distances from the mean are widened as Student's t is
-    from a normal distribution.
+    For few data sets it is too narrow, so the distances from the mean are widened as Student's t is
+    wider than a normal distribution.
     """
     import numpy as np
 
@@ -138,7 +138,7 @@ def _draw(values: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarra
 
 
 def widening(units: int) -> float:
-    """How much wider than the bootstrap's an interval of so few units has to be."""
+    """By which factor a bootstrap interval over this many units is too narrow."""
     from scipy.special import ndtri, stdtrit
 
     quantile = (1 + LEVEL) / 2
@@ -152,7 +152,7 @@ def widening(units: int) -> float:
 def verdict(
     mean: float, interval: Interval | None, smallest: float = POINT, level: bool = False
 ) -> str:
-    """Of a claim that one is larger, or that two are `level` (within ± the smallest effect)."""
+    """The verdict that one is larger, or that two are `level` (within ± the smallest effect)."""
     if interval is None:
         return UNDECIDED
     low, high = interval

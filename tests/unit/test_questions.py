@@ -7,7 +7,7 @@ from study_rows import frame, row, study
 
 from iunet.results.selection import main_runs
 from iunet.study.frames import comparisons, differences
-from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, effect
+from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, effect
 
 
 def compare(runs, kind, ours, theirs):
@@ -30,15 +30,6 @@ def test_the_verdict_follows_the_smallest_effect(gain, verdict):
     found = first["finding"]
     assert found.effect.mean == pytest.approx(gain)
     assert (found.on_sets, found.beyond) == (verdict, verdict)
-
-
-def test_wide_spreads_leave_it_undecided_beyond_these_sets():
-    rows = study(1.1)
-    for entry in rows:
-        if entry["method"] == "iunet":
-            entry["test_balanced_accuracy"] += 8 * (-1) ** "abcdef".index(entry["dataset"])
-    found = comparisons(frame(rows)).iloc[0]["finding"]
-    assert (found.on_sets, found.beyond) == (REPRODUCED, UNDECIDED)
 
 
 def test_only_whole_data_sets_and_chosen_networks_count():

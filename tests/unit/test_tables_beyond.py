@@ -146,7 +146,7 @@ def test_majority_cells_of_the_paper():
         ("click-prediction", 83.206, "majority rate 66479/79897"),
     }
     assert len(cells) == 10 and not {cell["method"] for cell in cells} & set(LEARNERS)
-    assert {cell["beside"] for cell in cells} == {"a constant predictor has 50 %"}
+    assert {cell["comparison"] for cell in cells} == {"a constant predictor has 50 %"}
     assert "10 of 160 cells" in table_of("metric_problem").caption
 
 

@@ -149,7 +149,7 @@ def nasty_table():
 
 @functools.cache
 def all_tables():
-    rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(50) for m in METHODS]
+    rows = [run(f"d{i}", "mlp_tab", m, 0, 60.0 + i) for i in range(46) for m in METHODS[:3]]
     long = table_of("table7", *rows)
     return (
         vision_table(),

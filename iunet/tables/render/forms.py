@@ -136,7 +136,7 @@ def _side_by_side(view: View, columns: list[str]) -> Iterable[list[str]]:
 
 
 def notes(view: View) -> list[str]:
-    """What stands below a table: footnotes, its own notes, and what is missing."""
+    """The text below a table: footnotes, its own notes, and what is missing."""
     footnotes = [f"[{mark}] {text}" for text, mark in view.footnotes.items()]
     gone = missing_by_reason(view.document)
     missing = [f"Missing ({reason}): {'; '.join(places)}." for reason, places in gone.items()]

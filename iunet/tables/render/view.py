@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[−+-]?[\d,]+(\.(?P<decimals>\d+))?")
 
 @dataclass
 class Text:
-    """A value as it is shown."""
+    """A value as text."""
 
     text: str = ""
     spread: str = ""
@@ -41,7 +41,7 @@ class CellView:
     like: str  # the metric in which ours is compared with the paper's value
     paper: Text | None = None
     difference: Text | None = None
-    agrees: str = ""  # nothing, where the paper has no value
+    agrees: str = ""  # empty if the paper has no value
 
 
 @dataclass
@@ -53,7 +53,7 @@ class RowView:
 
 @dataclass
 class View:
-    """All that a table shows."""
+    """Everything that a table shows."""
 
     document: Document
     columns: list[dict[str, Any]]
@@ -63,7 +63,7 @@ class View:
 
     @property
     def compared(self) -> bool:
-        """Whether the paper has any of its values."""
+        """Whether the paper has any of the values."""
         return any(column["compared"] for column in self.columns)
 
 
