@@ -94,8 +94,8 @@ FIGURES = {
 def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
     """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
     if name in bench.config["experiments"]:
-        title, key = f"Experiment {name}: scores", f"experiments.{name}"
-        return FigureEntry(title, "iunet.figures.scores", _runs, key)
+        module, key = "iunet.figures.scores", f"experiments.{name}"
+        return FigureEntry(f"Experiment {name}: scores", module, _runs, key)
     if name.startswith(TUNING):
         title = f"Tuning on {name.removeprefix(TUNING)}"
         return FigureEntry(title, "iunet.figures.tuning", _trials)

@@ -8,7 +8,6 @@ off: on the logarithmic axis 0 lies at the bottom, with a hollow marker.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from typing import Any
 
 import pandas as pd
@@ -21,14 +20,13 @@ from iunet.figures.catalog import figure_request
 from iunet.figures.parts import (
     Rows,
     draw_curves,
+    draw_panels,
     key_line,
     missing_note,
     panel_grid,
-    panels_of,
-    say_why_empty,
     seeds_note,
 )
-from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, look, new_figure
+from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, new_figure
 from iunet.labels import dataset_label, method_label, method_order, network_label, run_names
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
@@ -77,27 +75,24 @@ def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> l
 @house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows).assign(disconnected=lambda f: f["density"].eq(0))
-    panels = dict(iter(frame.groupby(["dataset", "network"], sort=False)))
+    panels = {
+        _title(*key, of_panel["ratio"].dropna()): of_panel
+        for key, of_panel in frame.groupby(["dataset", "network"], sort=False)
+    }
     lines, columns = panel_grid(len(panels))
     width = min(PAGE_WIDTH, 1.6 + 2.1 * columns)
     figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame))
-    axes = panels_of(body, len(panels))
-    for panel, ((dataset, network), of_panel) in zip(axes.ravel(), panels.items(), strict=False):
-        ratios = sorted(of_panel["ratio"].dropna().unique())
-        text = f"\nratio{'s' * (len(ratios) > 1)} {ratios[0]:g}" if ratios else ""
-        text += f" to {ratios[-1]:g}" if len(ratios) > 1 else ""
-        panel.set_title(f"{dataset_label(dataset)}, {network_label(network)}{text}")
-        found = of_panel[of_panel["density"].notna()]
-        if found.empty:
-            say_why_empty(panel, of_panel)
-            panel.tick_params(labelleft=panel in axes[:, 0])  # of the panels beside it, too
-        else:
-            _draw_panel(panel, found)
+    axes = draw_panels(body, panels, "density", _draw_panel)
     _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
     body.supylabel("Part of the weights kept", size=FONT)
     key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
     body.legend(handles=_key(frame), **key)
     return figure
+
+
+def _title(dataset: str, network: str, ratios: pd.Series) -> str:
+    text = ", ".join(f"{ratio:g}" for ratio in sorted(ratios.unique()))
+    return f"{dataset_label(dataset)}, {network_label(network)}" + f"\nratio {text}" * bool(text)
 
 
 def _set_scale(panel: Axes, densities: pd.Series) -> None:
@@ -115,14 +110,9 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame) -> None:
     # Not the standard deviation: seeds may differ by orders of magnitude.
     draw_curves(panel, frame, "layer", "density", layers, whole_range=True, **SOLID)
     initial = frame.dropna(subset="expected").groupby(["method", "layer"])["expected"].mean()
-    shared: dict[tuple, list[str]] = defaultdict(list)
-    for method in method_order(initial.index.unique("method")):
-        shared[tuple(initial[method])].append(method)
-    for heights, methods in shared.items():
-        # Methods that start from the same weights have the same line: it is none of theirs then.
-        colour = look(methods[0]).colour if len(methods) == 1 else FAINT
-        label = f"{' '.join(methods)} expected"
-        panel.plot(layers, heights, color=colour, **EXPECTED, zorder=2, label=label)
+    # Most methods start from the same weights: one line for all of them.
+    for heights in dict.fromkeys(tuple(part) for _, part in initial.groupby("method")):
+        panel.plot(layers, heights, color=FAINT, **EXPECTED, zorder=2, label="expected")
     panel.set_xlabel("Layer")
     panel.xaxis.set_major_locator(MaxNLocator(9, steps=[1, 2, 5, 10], integer=True))
     panel.grid(axis="y")
@@ -144,16 +134,7 @@ def _notes(frame: pd.DataFrame) -> list[str]:
     there = frame[frame["density"].notna()]
     sentences = [seeds_note(there, point, "from the lowest to the highest seed")]
     if frame["expected"].notna().any():
-        sentences.append(
-            "Dashed: densities of the mask of the initial weights, grey where methods share it."
-        )
+        sentences.append("Dashed: densities of the mask of the initial weights.")
     if frame["disconnected"].any():
         sentences.append("Hollow marker: in some seed the layer lost all its weights (cut off).")
-    texts = []
-    for (dataset, network), panel in there.groupby(["dataset", "network"], sort=False):
-        ratios = panel.dropna(subset="ratio").groupby("method")["ratio"].last()
-        if ratios.nunique() > 1:
-            each = [f"{method_label(m)} {ratios[m]:g}" for m in method_order(ratios.index)]
-            texts.append(f"{dataset_label(dataset)}, {network_label(network)}: {', '.join(each)}")
-    ratios_note = f"Ratios of {'; '.join(texts)}." if texts else ""
-    return [" ".join(sentences), ratios_note, missing_note(frame, run_names(frame))]
+    return [" ".join(sentences), missing_note(frame, run_names(frame))]

@@ -7,6 +7,8 @@ The upper row varies the initialisation (PIS: κ, trained with `sup`), the lower
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,7 +24,7 @@ from iunet.figures.parts import (
     seeds_note,
 )
 from iunet.figures.style import FONT, PAGE_WIDTH, house_style, new_figure
-from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label
+from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label, method_order
 from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
 from iunet.runs.names import SupernetName
@@ -38,22 +40,15 @@ def rows(bench: Benchmark, name: str) -> Rows:
 
 def points(runs: pd.DataFrame) -> Rows:
     """One row per run and ratio; what is missing has the reason in place of an accuracy."""
-    supernets: dict[str, str] = {}
     found = []
     for run in runs.to_dict("records"):
-        method, supernet = run["method"], run["supernet"]
-        if not sweeps_of(method, run["kappa"], run["objective"]):
+        if not sweeps_of(run):
             raise UserError(
-                f"Figure 2 cannot show the method '{method}' ({supernet}): it shows supernets with "
-                "the objective sup, those with κ = 1, and iunet."
-            )
-        if supernets.setdefault(method, supernet) != supernet:
-            raise UserError(
-                f"Figure 2 was asked for two supernets of the method '{method}': "
-                f"{supernets[method]} and {supernet}."
+                f"Figure 2 cannot show the method '{run['method']}' ({run['supernet']}): it shows "
+                "supernets with the objective sup, those with κ = 1, and iunet."
             )
         missing = run["missing"] or run["failed"]
-        decoder = OWN_DECODER if trains_decoder(supernet) else LENT_DECODER
+        decoder = OWN_DECODER if trains_decoder(run["supernet"]) else LENT_DECODER
         found.append(
             {key: run[key] for key in ("dataset", "method", "supernet", "kappa", "objective")}
             | {
@@ -65,14 +60,19 @@ def points(runs: pd.DataFrame) -> Rows:
                 "missing": missing,
             }
         )
+    several = runs.groupby("method")["supernet"].unique().loc[lambda names: names.map(len) > 1]
+    for method, supernets in several.items():
+        raise UserError(
+            f"Figure 2 was asked for two supernets of the method '{method}': "
+            f"{' and '.join(supernets[:2])}."
+        )
     return found
 
 
-def sweeps_of(method: str, kappa: float, objective: str) -> list[str]:
-    """The rows of panels that a curve is in."""
-    if method == "iunet":
-        return list(SWEEPS)
-    return [sweep for sweep, of in {"pis": objective == "sup", "ilo": kappa == 1}.items() if of]
+def sweeps_of(run: dict[str, Any]) -> list[str]:
+    """The rows of panels that show a run."""
+    shown = {"pis": run["objective"] == "sup", "ilo": run["kappa"] == 1}
+    return [sweep for sweep in SWEEPS if shown[sweep] or run["method"] == "iunet"]
 
 
 # ---- drawing
@@ -81,13 +81,13 @@ def sweeps_of(method: str, kappa: float, objective: str) -> list[str]:
 @house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
-    there = frame[frame["missing"].isna()]
-    datasets, ratios = list(frame["dataset"].unique()), sorted(there["ratio"].unique())
+    datasets = list(frame["dataset"].unique())
+    ratios = sorted(frame.loc[frame["missing"].isna(), "ratio"].unique())
     width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
     figure, body = new_figure(width, 4.2, _notes(frame))
     axes = body.subplots(len(SWEEPS), len(datasets), sharey="col", squeeze=False)
     for sweep, panels in zip(SWEEPS, axes, strict=True):
-        of_sweep = _shown(frame, sweep)
+        of_sweep = frame[[sweep in sweeps_of(row) for row in rows]]
         for dataset, panel in zip(datasets, panels, strict=True):
             _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
         _draw_legend(panels[-1], of_sweep, sweep)
@@ -96,12 +96,6 @@ def draw(rows: Rows) -> Figure:
     body.supxlabel("Compression ratio", size=FONT)
     body.supylabel("Validation accuracy (%)", size=FONT)
     return figure
-
-
-def _shown(frame: pd.DataFrame, sweep: str) -> pd.DataFrame:
-    """The rows of a sweep."""
-    curves = zip(frame["method"], frame["kappa"], frame["objective"], strict=True)
-    return frame[[sweep in sweeps_of(*curve) for curve in curves]]
 
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
@@ -119,15 +113,12 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
 
 
 def _draw_legend(panel: Axes, frame: pd.DataFrame, sweep: str) -> None:
-    """To the right of a row of panels: from κ = 1 and `sup` away, IUNET last."""
-    frame = frame.assign(
-        iunet=frame["method"].eq("iunet"),
-        change=-frame["kappa"],
-        objective_place=frame["objective"].map(list(OBJECTIVE_LABELS).index),
-    )
+    """To the right of a row of panels, from κ = 1 down, IUNET last."""
+    curves = {method: frame[frame["method"] == method] for method in method_order(frame["method"])}
+    order = sorted(curves, key=lambda name: (name == "iunet", -curves[name]["kappa"].iloc[0]))
     handles = [
-        key_line(method, curve_label(points.iloc[0], sweep), points["valid_accuracy"])
-        for (*_, method), points in frame.groupby(["iunet", "change", "objective_place", "method"])
+        key_line(name, curve_label(curves[name].iloc[0], sweep), curves[name]["valid_accuracy"])
+        for name in order
     ]
     place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left"}
     title = SWEEPS[sweep]
@@ -155,16 +146,5 @@ def _notes(frame: pd.DataFrame) -> list[str]:
             f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "
             "trains none."
         )
-    return [" ".join(sentences), _missing_note(frame)]
-
-
-def _missing_note(frame: pd.DataFrame) -> str:
-    """Every missing point: 'CIFAR10, OMP at ratio 1 (seeds 0, 1): not finished'."""
-    runs, names = [], []
-    for (dataset, method, seed), points in frame.groupby(["dataset", "method", "seed"], sort=False):
-        for reason, gone in points.groupby("missing", sort=False, dropna=False):
-            ratios = gone["ratio"].map("{:g}".format)
-            at = f" at ratio{'s' * (len(ratios) > 1)} {', '.join(ratios)}"
-            names.append(method_label(method) + at * (len(ratios) < len(points)))
-            runs.append({"dataset": dataset, "seed": seed, "missing": reason})
-    return missing_note(pd.DataFrame(runs), names)
+    names = frame["method"].map(method_label) + frame["ratio"].map(" at ratio {:g}".format)
+    return [" ".join(sentences), missing_note(frame, names)]

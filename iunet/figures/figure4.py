@@ -169,15 +169,12 @@ def _draw_images(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
 
 
 def _locality(found: pd.Series) -> str:
-    """Units with fewer than two pixels have no distance, and are left out."""
-    shown, whole = found["locality shown ratio"], found["locality layer ratio"]
-    if math.isnan(whole):
+    """Of the whole layer; units with fewer than two pixels have no distance."""
+    if math.isnan(found["locality layer ratio"]):
         return "locality: no unit keeps two pixels"
-    these = "none" if math.isnan(shown) else f"{shown:.3f}"
-    text = f"locality {these} (units shown), {whole:.3f} (whole layer)"
-    if left_out := found["locality layer left_out"]:
-        text += f"\n{left_out:g} of {found['locality layer units']:g} units left out"
-    return text
+    left_out = found["locality layer left_out"]
+    text = f" ({left_out:g} of {found['locality layer units']:g} units left out)" * bool(left_out)
+    return f"locality {found['locality layer ratio']:.3f}{text}"
 
 
 def _draw_tables(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,23 @@ def panel_grid(n_panels: int) -> tuple[int, int]:
     return lines, math.ceil(n_panels / lines)
 
 
-def panels_of(body: FigureBase, n_panels: int) -> np.ndarray:
-    """The panels of such a grid, line by line; they share their y axis."""
-    axes = body.subplots(*panel_grid(n_panels), sharey=True, squeeze=False)
-    for panel in axes.ravel()[n_panels:]:
+def draw_panels(
+    body: FigureBase,
+    groups: dict[str, pd.DataFrame],
+    value: str,
+    draw: Callable[[Axes, pd.DataFrame], None],
+) -> np.ndarray:
+    """A titled panel for each group, line by line, with one y axis; an empty one says why."""
+    axes = body.subplots(*panel_grid(len(groups)), sharey=True, squeeze=False)
+    for panel in axes.ravel()[len(groups) :]:
         panel.set_axis_off()
+    for panel, (title, frame) in zip(axes.ravel(), groups.items(), strict=False):
+        panel.set_title(title)
+        if frame[value].notna().any():
+            draw(panel, frame[frame[value].notna()])
+        else:
+            say_why_empty(panel, frame)
+            panel.tick_params(labelleft=panel in axes[:, 0])  # it names the panels beside it, too
     return axes
 
 

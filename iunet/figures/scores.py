@@ -14,11 +14,10 @@ from matplotlib.ticker import MaxNLocator
 from iunet.figures.catalog import figure_request
 from iunet.figures.parts import (
     Rows,
+    draw_panels,
     missing_note,
     panel_grid,
-    panels_of,
     runs_note,
-    say_why_empty,
 )
 from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
 from iunet.labels import METRIC_LABELS, dataset_label, method_order, run_names
@@ -57,7 +56,8 @@ def scores(runs: pd.DataFrame) -> Rows:
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
     frame["name"] = run_names(frame)
-    panels = dict(iter(frame.groupby("dataset", sort=False)))
+    groups = frame.groupby("dataset", sort=False)
+    panels = {dataset_label(dataset): of_panel for dataset, of_panel in groups}
     first = frame.drop_duplicates("name")
     order = first["method"].map(method_order(first["method"]).index)
     methods = first.loc[order.sort_values(kind="stable").index].set_index("name")["method"]
@@ -65,17 +65,14 @@ def draw(rows: Rows) -> Figure:
     width = 0.3 + max(map(len, methods.index)) * 0.6 * SMALL / 72 + PANEL_WIDTH * columns
     height = lines * (0.62 + LINE_HEIGHT * max(len(methods), 2))
     figure, body = new_figure(min(PAGE_WIDTH, width), height, _notes(frame))
-    axes = panels_of(body, len(panels))
     one_metric = frame["metric"].nunique() == 1
-    for i, (dataset, of_panel) in enumerate(panels.items()):
-        panel = axes.ravel()[i]
-        panel.set_title(dataset_label(dataset), weight="bold")
-        if of_panel["value"].isna().all():
-            say_why_empty(panel, of_panel)
-            panel.tick_params(labelleft=i % columns == 0)  # names of the panels beside it, too
-            continue
-        _draw_panel(panel, of_panel, methods)
-        panel.set_xlabel("" if one_metric else _axis_label(of_panel), size=SMALL)
+
+    def draw_panel(panel: Axes, scored: pd.DataFrame) -> None:
+        of_dataset = frame[frame["dataset"] == scored["dataset"].iloc[0]]
+        _draw_panel(panel, scored, methods, {*of_dataset["name"]} - {*scored["name"]})
+        panel.set_xlabel("" if one_metric else _axis_label(scored), size=SMALL)
+
+    axes = draw_panels(body, panels, "value", draw_panel)
     if one_metric:
         body.supxlabel(_axis_label(frame), size=SMALL)
     axes[0, 0].set_yticks(range(len(methods)), methods.index)
@@ -87,9 +84,8 @@ def _axis_label(frame: pd.DataFrame) -> str:
     return f"{METRIC_LABELS[frame['metric'].iloc[0]]} (%)"
 
 
-def _draw_panel(panel: Axes, frame: pd.DataFrame, methods: pd.Series) -> None:
+def _draw_panel(panel: Axes, scored: pd.DataFrame, methods: pd.Series, missing: set[str]) -> None:
     """The scores of a data set; `methods` are those of the figure by the name of their line."""
-    scored = frame[frame["value"].notna()]
     lines = scored["name"].map(list(methods.index).index)
     seeds = scored.groupby(lines)["value"].agg(["mean", "std"])
     bar = {"fmt": "|", "color": FAINT, "markersize": 10, "markeredgewidth": 1.4}
@@ -98,7 +94,7 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, methods: pd.Series) -> None:
     panel.scatter(scored["value"], lines, c=[look(m).colour for m in scored["method"]], **dot)
     text = {"va": "center", "color": FAINT, "size": SMALL}
     for i, name in enumerate(methods.index):
-        if name in {*frame["name"]} - {*scored["name"]}:
+        if name in missing:
             panel.text(0.03, i, "missing", transform=panel.get_yaxis_transform(), **text)
     panel.tick_params(axis="y", length=0, labelcolor=INK)
     panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

@@ -124,7 +124,7 @@ def test_figure2_draws_what_is_there_and_names_what_is_missing():
     iunet = line(panels["CIFAR10", "pis"], "iunet")
     assert iunet.get_xydata().tolist() == [[1, 51], [2, 61], [8, gap]]
     assert legends(figure)[1][:2] == ["sup (OMP)", "SCL: missing"]
-    assert says(figure, "CIFAR10, OMP at ratio 1 (seed 0), OMP (seed 1), SCL (seed 0): not fin")
+    assert says(figure, "CIFAR10, OMP at ratio 1 (seeds 0, 1), OMP at ratio 2 (seed 1), OMP at ra")
     assert says(figure, "CIFAR10, IUNET at ratio 8 (seed 0): every weight died")
     assert says(figure, "SVHN, all runs: not in the mirror")
     rows = points(runs_frame(records))

@@ -78,8 +78,7 @@ def test_figure4_measures_the_largest_eighth(supernets):
     }.items():
         assert found["cifar10", "iunet", f"locality {measure}"] == value
     figure = draw(rows)
-    assert says(figure, "locality 1.000 (units shown), 1.000 (whole layer)")
-    assert says(figure, "7 of 8 units left out")
+    assert says(figure, "locality 1.000 (7 of 8 units left out)")
     # -15, -14 and -13 are age and colour of unit 0, 14 is shape of unit 4: three in five units.
     ratio = found["arrhythmia", "iunet", "selectivity layer ratio"]
     label = f"selectivity {ratio:.3f} (0.6 raw features per unit)"
