@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Collection
@@ -161,8 +162,9 @@ def run_fit(arguments: argparse.Namespace) -> None:
     with naming(arguments.data.name):
         raw = check_own_table(raw)
         clean = clean_table(raw)
-    for doubt in raw.warnings:  # the fit gives the others
+    for doubt in clean.warnings:
         print_message(f"warning: {doubt}")
+        warnings.filterwarnings("ignore", re.escape(doubt))  # the fit would give it again
     kinds = [column["kind"] for column in clean.columns]
     print_message(
         f"{len(raw.frame)} rows, {kinds.count('numeric')} numeric columns, "
