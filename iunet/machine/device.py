@@ -61,8 +61,11 @@ def _gpus_present() -> int:
 
 def gpu_memory_mb() -> int | None:
     """The memory of the smallest GPU that this process may use; None if unknown."""
+    ids = gpu_ids()
+    if not ids or ids[0].startswith(MIG):  # of a part nvidia-smi gives the whole card's memory
+        return None
     sizes = [int(size) for size in _ask_driver("memory.total") or [] if size.isdigit()]
-    return min(sizes, default=None) if gpu_ids() else None
+    return min(sizes, default=None)
 
 
 @functools.cache

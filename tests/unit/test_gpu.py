@@ -86,8 +86,13 @@ def test_a_container_lists_all_gpus_of_its_host_and_may_use_one(one_gpu, tmp_pat
     ("largest_mb", "places", "said"),
     [(2500, 3, None), (2500, 4, "Set it to 3."), (9000, 1, "Set another device for that network")],
 )
-def test_the_start_says_how_many_jobs_fit_on_a_card(one_gpu, tmp_path, largest_mb, places, said):
+def test_the_start_says_how_many_jobs_fit_on_a_card(
+    one_gpu, tmp_path, monkeypatch, largest_mb, places, said
+):
     (tmp_path / "gpus" / "0").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1")  # a part of the card, of unknown size
+        assert device.places_warning({"jobs_per_gpu": places}, largest_mb) is None
     warning = device.places_warning({"jobs_per_gpu": places}, largest_mb)
     assert warning is None if said is None else said in warning and "8,192 MB" in warning
 
