@@ -127,6 +127,14 @@ def main_runs(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
     return runs[network & (whole | ((runs["stage"] == "subnetwork") & counts))]
 
 
+def mean_scores(runs: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The means over seeds: data sets by methods."""
+    groups = runs.groupby(["dataset", "method"], sort=False)[column]
+    # By pandas' mean of each group alone, which rounds as a cell of a table does.
+    means = groups.agg(lambda values: values.mean()).unstack()
+    return means.reindex(runs["dataset"].unique())
+
+
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
     """The masks at every cut; for β-LASSO, with one cut of several supernets, the chosen one.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import method_label, network_label
 from iunet.results.collect import Results
-from iunet.results.selection import of_results, of_subnetworks
+from iunet.results.selection import mean_scores, of_results, of_subnetworks
 from iunet.tables.cells import NONE, cell, cut_off_notes, in_order, plain_table, problems_of, select
 from iunet.tables.document import VALUE, Cell, TableDocument
 
@@ -36,7 +36,7 @@ def build(results: Results) -> TableDocument:
     lines = {}
     for network in in_order(chosen["network"]):
         per_set = select(chosen, network=network)
-        base = _scores(per_set, methods)
+        base = mean_scores(per_set, "test_accuracy").reindex(columns=methods)
         settings = _settings(select(fixed, network=network))
         chose = "chosen per data set"
         with_l1 = any(l1 != NONE for _, _, l1, _ in settings)
@@ -44,7 +44,7 @@ def build(results: Results) -> TableDocument:
         for key, *labels, runs in [first, *settings]:
             varied = in_order(runs["method"])
             scores = base.copy()
-            scores[varied] = _scores(runs, varied).reindex(base.index)[varied]
+            scores[varied] = mean_scores(runs, "test_accuracy").reindex(base.index)[varied]
             content = _ranking(scores, base, runs)
             if key == "chosen" and not content["same_order"].missing:
                 content["same_order"] = cell(None)
@@ -76,24 +76,6 @@ def _settings(fixed: pd.DataFrame) -> list[tuple[str, str, str, pd.DataFrame]]:
     return found
 
 
-def _problems(runs: pd.DataFrame) -> str:
-    """Why methods have no score, if some have none."""
-    found = {
-        f"{method_label(method)}: {reason}": None
-        for method in in_order(runs["method"])
-        for reason in problems_of(select(runs, method=method))
-    }
-    return "; ".join(found)
-
-
-def _scores(frame: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
-    """Mean test accuracy: data sets by methods."""
-    means = frame.groupby(["dataset", "method"], sort=False)["test_accuracy"].agg(
-        lambda s: s.mean()
-    )
-    return means.unstack().reindex(index=in_order(frame["dataset"]), columns=methods)
-
-
 def _ranking(scores: pd.DataFrame, base: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Cell]:
     """Means and ranks, and whether they are those of `base`.
 
@@ -102,8 +84,13 @@ def _ranking(scores: pd.DataFrame, base: pd.DataFrame, runs: pd.DataFrame) -> di
     complete = scores.dropna().index.intersection(base.dropna().index)
     cells = {}
     if complete.empty:
-        problems = _problems(runs)
-        reason = "no data set with every method" + (f" ({problems})" if problems else "")
+        reasons = {
+            f"{method_label(method)}: {problem}": None
+            for method, part in runs.groupby("method", sort=False)
+            for problem in problems_of(part)
+        }
+        problems = f" ({'; '.join(reasons)})" if reasons else ""
+        reason = f"no data set with every method{problems}"
         names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
         cells = {name: Cell(missing=reason) for name in names}
     else:

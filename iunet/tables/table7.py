@@ -8,7 +8,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.labels import SCORES, method_label, method_order
 from iunet.paper import paper_table
 from iunet.results.collect import Results
-from iunet.results.selection import of_results
+from iunet.results.selection import mean_scores, of_results
 from iunet.tables.document import PaperValue, TableDocument
 from iunet.tables.scores import SWAPPED_NOTE, Published, paper_metric, score_table
 
@@ -40,8 +40,7 @@ def scores_by_method(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean test scores, data sets by methods; `like_the_paper` takes each column's own metric."""
     import pandas as pd
 
-    groups = runs.groupby(["dataset", "method"], sort=False)
-    means = {m: groups[f"test_{m}"].agg(lambda s: s.mean()).unstack() for m in SCORES}
+    means = {m: mean_scores(runs, f"test_{m}") for m in SCORES}
     methods = dict.fromkeys([*METHODS, *runs["method"]])
     like_the_paper = metric == LIKE_THE_PAPER
     columns = {m: paper_metric(m, "mlp_tab") if like_the_paper else metric for m in methods}
