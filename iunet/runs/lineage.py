@@ -27,7 +27,7 @@ from iunet.runs import paths
 from iunet.runs.entries import Benchmark
 from iunet.runs.versions import code_lines, script_code
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"  # one for each rule
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 Files = dict[str, str | list[str]]  # by the name of the input
 Reads = str | Callable[[Benchmark, Point], Files]  # the form of a path, or what gives the files
 
@@ -71,6 +71,7 @@ class Stage:
     reads: tuple[Reads, ...] = ()  # the files that it is made from
     module: Callable[[Benchmark, Point], str] | None = None  # imported by name in the script
     of_code: dict[str, Callable[[Lineage, Point], Any]] = field(default_factory=dict)
+    script: str = ""  # if it is not named as the rule
 
 
 class Lineage:
@@ -114,7 +115,7 @@ class Lineage:
 
         With a module that the script imports by a name of the job's.
         """
-        own = script_code(SCRIPTS / f"{rule}.py")
+        own = script_code(SCRIPTS / f"{self.stages[rule].script or rule}.py")
         more = code_lines(module) if module else []
         return own + [line for line in more if line not in own]
 

@@ -103,11 +103,6 @@ def network_variant(network: str) -> str:
 INIT_PATTERN = rf"(?:-(?:{'|'.join(INITS)}))?"
 
 
-def _without_groups(pattern: str) -> str:
-    """For wildcards of Snakemake, which are groups themselves."""
-    return re.sub(r"\?P<\w+>", "?:", pattern)
-
-
 @dataclass(frozen=True)
 class SupernetName:
     """`kappa0.25-ilo-he_normal-lambda0.5`."""
@@ -122,7 +117,6 @@ class SupernetName:
         rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{'|'.join(OBJECTIVES)}|{LASSO})"
         rf"(?P<l1>[0-9.]*)(?P<init>{INIT_PATTERN})(?P<variant>{OPTIONS})"
     )
-    PATTERN = _without_groups(PARTS)
 
     @classmethod
     @functools.cache
@@ -163,22 +157,21 @@ class CutName:
     mask: str = MASKS[0]
     options: str = ""  # -fresh-weight_decay0.1
 
-    PARTS = (
-        rf"(?P<structure>{'|'.join(STRUCTURES.values())})(?P<ratio>[0-9.]+)"
-        rf"(?:-(?P<score>{'|'.join(OTHER_SCORES)}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?"
+    PARTS = (  # without the options
+        rf"(?:{SURVIVORS}|(?P<structure>{'|'.join(STRUCTURES.values())})(?P<ratio>[0-9.]+)"
+        rf"(?:-(?P<score>{'|'.join(OTHER_SCORES)}))?(?:-(?P<mask>{'|'.join(MASKS[1:])}))?)"
     )
-    PATTERN = f"{_without_groups(PARTS)}|{SURVIVORS}"  # without the options
 
     @classmethod
     @functools.cache
     def parse(cls, text: str) -> CutName:
-        if text == SURVIVORS or text.startswith(f"{SURVIVORS}-"):
-            return cls(None, options=text.removeprefix(SURVIVORS))
         found = re.fullmatch(rf"{cls.PARTS}(?P<options>{OPTIONS})", text)
         if found is None:
             raise UserError(
                 f"'{text}' is not the name of a cut. Write it as ratio8, units8 or survivors."
             )
+        if found["ratio"] is None:
+            return cls(None, options=found["options"])
         structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
         return cls(
             parse_value(found["ratio"]),
@@ -210,7 +203,6 @@ class DenseName:
     options: str = ""
 
     PARTS = rf"{DENSE}(?P<init>{INIT_PATTERN})(?P<options>{OPTIONS})"
-    PATTERN = _without_groups(PARTS)
 
     @classmethod
     def parse(cls, text: str) -> DenseName:

@@ -100,18 +100,19 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
 FOLDERS = {  # and files, right below the root
     form.split("/")[1] for forms in OUTPUTS.values() for form in forms
 }
-# Of the wildcards; any other is one part of a path.
-PATTERNS = {
+_FORMS = {  # of the wildcards; any other is one part of a path
     "initial": names.INITIAL + names.INIT_PATTERN,
-    "supernet": SupernetName.PATTERN,
-    "dense": DenseName.PATTERN,
-    "cut": CutName.PATTERN,
+    "supernet": SupernetName.PARTS,
+    "dense": DenseName.PARTS,
+    "cut": CutName.PARTS,
     "options": names.OPTIONS,  # of the fine-tuning
     "study": r"tuning(?:-seed[0-9]+)?",
     "seed": r"[0-9]+",
     "worker": r"[0-9]+",
     "figure": r".+",  # some are in a folder of their own
 }
+# Without names of groups, since a wildcard is a group itself.
+PATTERNS = {wildcard: re.sub(r"\?P<\w+>", "?:", form) for wildcard, form in _FORMS.items()}
 
 
 def rule_of(path: str) -> tuple[str, dict[str, str]] | None:

@@ -123,26 +123,17 @@ def of_choice(bench: Benchmark, point: Point) -> Files:
     }
 
 
-def timed_networks(bench: Benchmark, point: Point) -> Files:
+def of_latency(bench: Benchmark, point: Point) -> Files:
     """The candidates of the first seed, and the dense network of the same initial weights."""
     seeds = bench.seeds[:1]
     supernet = SupernetName.parse(bench.method(point.method, point.network).supernets[0])
-    dense = {"dense": str(DenseName(supernet.init)), "seed": seeds[0]}
+    place = vars(point) | {"seed": seeds[0], "dense": str(DenseName(supernet.init))}
     return {
         "weights": candidates(bench, point, paths.SUBNETWORK_WEIGHTS, seeds),
-        "dense": bench.path(paths.DENSE_WEIGHTS, **vars(point), **dense),
-    }
-
-
-def timed_masks(bench: Benchmark, point: Point) -> Files:
-    """The masks of these candidates, and the description of their network."""
-    seeds = bench.seeds[:1]
-    supernet = SupernetName.parse(bench.method(point.method, point.network).supernets[0])
-    initial = {"initial": supernet.initial, "seed": seeds[0]}
-    return {
         "masks": candidates(bench, point, paths.MASK, seeds),
         "mask_reports": candidates(bench, point, paths.MASK_REPORT, seeds),
-        "description": bench.path(paths.INITIAL_REPORT, **vars(point), **initial),
+        "dense": bench.path(paths.DENSE_WEIGHTS, **place),
+        "description": bench.path(paths.INITIAL_REPORT, **place, initial=supernet.initial),
     }
 
 
@@ -230,6 +221,7 @@ DOWNLOAD = Stage(
     {"row": registry_row, "source": source, "mirror_sha256": mirror_sha256, "file": file_content},
     (own_file,),
     lambda bench, point: f"iunet.data.sources.{source(bench, point)}",
+    script="download",
 )
 SPLIT = Stage(
     {"settings": lambda b, p: settings.split_settings(b.config, b.registry[p.dataset])},
@@ -266,7 +258,7 @@ STAGES: dict[str, Stage] = {
         lambda bench, point: module_of(SCORES[CutName.parse(point.cut).score].masks),
     ),
     "finetune": Stage(RECIPE, (initial_weights, paths.MASK, trained_supernet), schedule_module),
-    "train_dense": Stage(RECIPE, (initial_weights,), schedule_module),
+    "train_dense": Stage(RECIPE, (initial_weights,), schedule_module, script="finetune"),
     "decoder": Stage(RECIPE, (paths.SUPERNET_WEIGHTS,), schedule_module),
     "evaluate": Stage(AUGMENT, (paths.SUBNETWORK_WEIGHTS,)),
     "evaluate_supernet": Stage(AUGMENT, (paths.SUPERNET_WEIGHTS, trained_decoder)),
@@ -281,7 +273,7 @@ STAGES: dict[str, Stage] = {
     ),
     "latency": Stage(
         {"candidates": candidate_names, "seed": lambda bench, point: bench.seeds[0]},
-        (timed_networks, paths.CHOICE),
+        (of_latency, paths.CHOICE),
     ),
     "tune": Stage(
         STUDY | {"seed": setting(settings.study_seed, "study")},

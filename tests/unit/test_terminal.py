@@ -39,7 +39,8 @@ class TestPlugin(TestLogHandlerBase):
 
 def test_every_rule_has_the_stage_of_its_file():
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
-        rules = set(re.findall(r"^rule (\w+):", path.read_text(), flags=re.MULTILINE))
+        text = path.read_text()
+        rules = set(re.findall(r"^(?:use rule \w+ as|rule) (\w+)", text, flags=re.MULTILINE))
         assert rules - set(NAMES_ONLY) == set(STAGES.get(path.stem, ()))
 
 

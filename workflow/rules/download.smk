@@ -24,24 +24,15 @@ rule download_table:
     message:
         "Downloading the table {wildcards.dataset}"
     script:
-        "../scripts/download_table.py"
+        "../scripts/download.py"
 
 
-rule download_images:
-    input:
-        unpack(files(stages.own_file)),
+use rule download_table as download_images with:
     output:
         data=paths.DATA_IMAGES,
         description=paths.DATA_REPORT,
-    log:
-        "<logs>/download/{dataset}.log",
-    benchmark:
-        "<benchmarks>/download/{dataset}.tsv"
     wildcard_constraints:
         dataset=any_of_kind("vision"),
-    localrule: True  # the login node has the network, compute nodes may not
-    conda:
-        "../../envs/data.yaml"
     resources:
         **job_resources("download_images"),
     params:
@@ -49,8 +40,6 @@ rule download_images:
         declared_at=lambda wildcards, input: BENCH.registry[wildcards.dataset].declared_at,
     message:
         "Downloading the images {wildcards.dataset}"
-    script:
-        "../scripts/download_images.py"
 
 
 rule download_all:

@@ -138,8 +138,7 @@ rule choose:
 
 rule latency:
     input:
-        unpack(files(stages.timed_networks)),
-        unpack(files(stages.timed_masks)),
+        unpack(files(stages.of_latency)),
         choice=paths.CHOICE,
     output:
         paths.LATENCY,

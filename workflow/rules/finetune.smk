@@ -56,7 +56,7 @@ rule train_dense:
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
     script:
-        "../scripts/train_dense.py"
+        "../scripts/finetune.py"
 
 
 rule decoder:

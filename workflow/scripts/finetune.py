@@ -1,4 +1,4 @@
-"""Rule finetune: a subnetwork trained from mask ⊙ θ†."""
+"""Rules finetune and train_dense: a subnetwork trained from mask ⊙ θ†, or a whole network."""
 
 from _job import start
 

@@ -1,4 +1,4 @@
-"""Rule download_table: one tabular data set as Parquet and JSON."""
+"""Rules download_table and download_images: one data set, and its description as JSON."""
 
 from _job import start
 
