@@ -33,6 +33,7 @@ use rule download_table as download_images with:
         description=paths.DATA_REPORT,
     wildcard_constraints:
         dataset=any_of_kind("vision"),
+    localrule: True
     resources:
         **job_resources("download_images"),
     params:
