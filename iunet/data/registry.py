@@ -86,7 +86,11 @@ def _read_file(path: Path) -> list[Dataset]:
             f"The registry of data sets {path} {fault}. Its columns are {', '.join(COLUMNS)}; the "
             "last two are optional."
         )
-    return [_parse_row(row, f"{path}, line {line}") for line, row in rows]
+    datasets = []
+    for line, row in rows:
+        with naming(where := f"{path}, line {line}"):
+            datasets.append(_parse_row(row, where))
+    return datasets
 
 
 def _read_csv(path: Path, what: str) -> tuple[list[str], list[tuple[int, dict]]]:
@@ -103,36 +107,33 @@ def _read_csv(path: Path, what: str) -> tuple[list[str], list[tuple[int, dict]]]
 
 def _parse_row(row: dict[str | None, str | None], where: str) -> Dataset:
     if None in row or None in row.values():
-        raise UserError(f"{where}: the row and the header differ in their number of fields.")
+        raise UserError("the row and the header differ in their number of fields.")
     row = {key: value.strip() for key, value in row.items()}
     name, kind, source, location = (row[column] for column in COLUMNS[:4])
     if not NAME.fullmatch(name):
         raise UserError(
-            f"{where}: '{name}' cannot be the name of a data set. Names are used in paths: at most "
-            "100 lower-case letters, digits, '.', '_' and '-', starting with a letter or digit."
+            f"'{name}' cannot be the name of a data set. Names are used in paths: at most 100 "
+            "lower-case letters, digits, '.', '_' and '-', starting with a letter or digit."
         )
     if kind not in KINDS:
-        raise UserError(f"{where}: '{name}' has the kind '{kind}', not {' or '.join(KINDS)}.")
+        raise UserError(f"'{name}' has the kind '{kind}', not {' or '.join(KINDS)}.")
     if source not in SOURCES:
         raise UserError(
-            f"{where}: '{name}' has the source '{source}', not one of {', '.join(SOURCES)}."
+            f"'{name}' has the source '{source}', not one of {', '.join(SOURCES)}."
             + nearest(source, SOURCES)
         )
     if kind not in SOURCES[source].kinds:
-        raise UserError(
-            f"{where}: '{name}' is {kind} data, but the source '{source}' has no {kind} data."
-        )
+        raise UserError(f"'{name}' is {kind} data, but the source '{source}' has no {kind} data.")
     if not location:
-        raise UserError(f"{where}: '{name}' has no location.")
+        raise UserError(f"'{name}' has no location.")
     if source == "openml" and not (location.isascii() and location.isdigit()):
         raise UserError(
-            f"{where}: the location of '{name}' is '{location}', but must be the number of an "
-            "OpenML task."
+            f"the location of '{name}' is '{location}', but must be the number of an OpenML task."
         )
     if source == "file":
-        refuse_placeholders(f"{where}: the location of '{name}'", location)
+        refuse_placeholders(f"the location of '{name}'", location)
     if source == "file" and kind == "tabular" and not row.get("target"):
-        raise UserError(f"{where}: '{name}' comes from a file: name its target column.")
+        raise UserError(f"'{name}' comes from a file: name its target column.")
     listed = row.get("categorical", "").split(LIST_SEPARATOR)
     categorical = tuple(column.strip() for column in listed if column.strip())
     return Dataset(name, kind, source, location, row.get("target", ""), categorical, where)

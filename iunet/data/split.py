@@ -46,8 +46,7 @@ def split_table(
     table = pq.read_table(data_path)
     n_test = math.ceil(test_share * table.num_rows)
     n_valid = math.ceil(valid_share * (table.num_rows - n_test))
-    shares = {"test": test_share, "valid": valid_share}
-    _check_enough_rows(description, table.num_rows, n_valid + n_test, n_valid, shares)
+    _check_enough_rows(description, table.num_rows, n_valid + n_test, n_valid)
     labels, class_names = dictionary_codes(table.column(description["target"]))
     features = table.drop_columns(description["target"])
 
@@ -89,7 +88,7 @@ def split_images(
     data = read_arrays(data_path)
     n_rows = len(data["y_train"])
     n_valid = math.floor(valid_share * n_rows)
-    _check_enough_rows(description, n_rows, n_valid, n_valid, {"valid": valid_share})
+    _check_enough_rows(description, n_rows, n_valid, n_valid)
     train, valid, pooled = stratified_split(data["y_train"], valid_share, seed, round_down=True)
     test = np.arange(len(data["y_test"]))
     rows = {"train": np.sort(train), "valid": np.sort(valid), "test": test}
@@ -111,26 +110,14 @@ def split_images(
 
 
 def _check_enough_rows(
-    description: dict[str, Any],
-    n_rows: int,
-    n_held_out: int,
-    n_valid: int,
-    shares: dict[str, float],
+    description: dict[str, Any], n_rows: int, n_held_out: int, n_valid: int
 ) -> None:
     """Every part has a row, and train has two: the least that a batch can have."""
-    dataset = description["dataset"]
-    if n_rows < MIN_ROWS:
+    if n_rows < MIN_ROWS or n_valid < 1 or n_rows - n_held_out < 2:
         raise UserError(
-            f"Data set '{dataset}' has {n_rows} rows, too few for a train, a valid and a test "
-            f"part: at least {MIN_ROWS} are needed."
-        )
-    if n_valid < 1 or n_rows - n_held_out < 2:
-        given = ", ".join(f"{part}: {share}" for part, share in shares.items())
-        which = "valid" if n_valid < 1 else "train"
-        raise UserError(
-            f"Data set '{dataset}' has {n_rows} rows, of which the shares of the config key "
-            f"'split.{description['kind']}' ({given}) leave too few for the part {which}. Choose "
-            "other shares."
+            f"Data set '{description['dataset']}' has {n_rows} rows, too few to split with the "
+            f"shares of the config key 'split.{description['kind']}'. At least {MIN_ROWS} rows are "
+            "needed, or other shares."
         )
 
 

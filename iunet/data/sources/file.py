@@ -8,7 +8,6 @@ at a NUL byte it cuts a value off; a quote that is not closed swallows rows.
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -136,8 +135,7 @@ def _as_written(column: pd.Series) -> pd.Series:
 
 def _read_parquet(path: Path, texts: Collection[str]) -> pd.DataFrame:
     schema = pq.read_schema(path)
-    if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
-        raise UserError(f"{path} has two columns named '{twice[0]}'. Rename or remove one of them.")
+    _refuse_repeated(path, schema.names)
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches():
             batch.validate(full=True)  # text that is not UTF-8, for one
@@ -179,10 +177,14 @@ def _check_header(path: Path, header: list[str], separator: str) -> None:
             f"{path} has a single column, '{header[0]}'. By its name, its fields are separated by "
             f"{NAMES[separator]}.{hint}"
         )
+    _refuse_repeated(path, [name.strip() for name in header])
+
+
+def _refuse_repeated(path: Path, names: list[str]) -> None:
     places: dict[str, int] = {}
-    for place, name in enumerate(map(str.strip, header), start=1):
+    for place, name in enumerate(names, start=1):
         if name and places.setdefault(name, place) != place:
             raise UserError(
-                f"{path} has two columns named '{name}': the columns {places[name]} and {place} "
-                "of its header. Rename or remove one of them."
+                f"{path} has two columns named '{name}': the columns {places[name]} and {place}. "
+                "Rename or remove one of them."
             )
