@@ -35,6 +35,7 @@ def publish(results: Path, folder: Path) -> None:
     shutil.copyfile(results / "runs.csv", folder / "runs.csv")
     shutil.copyfile(results / "report" / "index.html", folder / "index.html")
     pack(results, folder / "reports.tar.xz")
+    (folder / "figures" / "overview.webp").unlink()  # the same as a PNG, which README shows
     shutil.copyfile(results / "figures" / "overview.png", folder / "picture.png")
     refresh(folder)
 
