@@ -4,9 +4,9 @@ An artifact is written under a temporary name in its own folder and renamed when
 reader sees the old file, the whole new file, or none. Arrays are safetensors, tables Parquet, and
 everything else JSON.
 
-JSON and safetensors hold checksums of their own content, which every reading compares, and their
-provenance (iunet/provenance.py). Other files (Parquet, CSV, pictures) stand with their checksum in
-the JSON beside them.
+JSON and safetensors hold checksums of their own content, which every reader compares, and their
+provenance (iunet/provenance.py). The checksums of other files (Parquet, CSV, pictures) are in a
+JSON of the same folder.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise UserError(f"{path} is a directory, but a file must be written there. Remove it.")
-    # In a new folder: libraries write files with names of their own choice beside, and two
-    # processes may write one model.
+    # In a new folder: libraries write other files next to theirs, and two processes may write one
+    # model.
     folder = path.with_name(f"{_temporary(path)}{secrets.token_hex(4)}.tmp")
     folder.mkdir(parents=True)
     temporary = folder / path.name
@@ -107,10 +107,10 @@ def signed_code() -> Code:
 
 
 def check_inputs(expected: dict[str, Identity]) -> Code:
-    """Refuse files that are not of the runs they are taken for; the versions of code behind them.
+    """Refuse files that belong to other runs; the versions of the code that made them.
 
-    `expected` are the identities by path. A file that cannot carry provenance counts if a JSON of
-    its own job, beside it and among these files, holds its checksum.
+    `expected` are the identities by path. A file without provenance is compared with its checksum
+    in a JSON of the same job, if that is among these files.
     """
     code: list[Code] = []
     for path, wanted in expected.items():
@@ -120,9 +120,9 @@ def check_inputs(expected: dict[str, Identity]) -> Code:
         refuse_foreign(path, wanted, found)
         code.append(_dictionary(found, "code"))
         for name, checksum in _dictionary(found, "files").items():
-            beside = Path(path).parent / Path(name).name
-            if str(beside) in expected:
-                _check_described(beside, checksum, path)
+            described = Path(path).parent / Path(name).name
+            if str(described) in expected:
+                _check_described(described, checksum, path)
     return joined_code(*code)
 
 
@@ -140,7 +140,7 @@ def _dictionary(provenance: Any, key: str) -> dict[str, Any]:
 
 
 def read_provenance(path: AnyPath) -> Any:
-    """What a JSON or safetensors file says of itself; None if it says nothing."""
+    """The provenance that a JSON or safetensors file carries; None if it has none."""
     if Path(path).suffix == ".json":
         content = _load_json(path)
     else:
@@ -153,7 +153,7 @@ def read_provenance(path: AnyPath) -> Any:
 
 
 def _sealed(record: dict[str, Any]) -> dict[str, Any]:
-    """With a checksum of all that it says. Artifacts from before there was one have none."""
+    """The record with a checksum of itself. Artifacts of older versions have none."""
     plain = {key: value for key, value in record.items() if key != SEAL}
     return {**plain, SEAL: _json_digest(plain)}
 
@@ -165,11 +165,11 @@ def _signed(path: AnyPath, content: dict[str, Any], **checksums: Any) -> dict[st
 
 
 def _unsigned(path: AnyPath, content: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """The content as it was given to `_signed`, if it is unchanged, and its provenance."""
+    """The content that `_signed` was given, and its provenance; refused if it has changed."""
     record = content.pop(PROVENANCE, None)
     try:
         fits = not isinstance(record, dict) or record.get("content") == _json_digest(content)
-    except RecursionError:  # nested as deep as no artifact is
+    except RecursionError:  # nested more deeply than any artifact
         fits = False
     if not fits:
         raise UserError(f"{path} is damaged: its content does not match its checksum. {AGAIN}")
@@ -192,15 +192,15 @@ def _refuse_missing(path: AnyPath) -> None:
 def write_json(path: AnyPath, content: dict[str, Any], files: Iterable[AnyPath] = ()) -> None:
     """Write `content` as readable JSON; NaN and infinities are refused, they are not JSON.
 
-    `files` are files of the same job beside it that cannot hold a checksum themselves.
+    `files` are files of the same job and folder that cannot hold a checksum themselves.
     """
-    beside = {Path(file).name: sha256(file) for file in files}
-    signed = _signed(path, content, **({"files": beside} if beside else {}))
+    checksums = {Path(file).name: sha256(file) for file in files}
+    signed = _signed(path, content, **({"files": checksums} if checksums else {}))
     write_text(path, json.dumps(signed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: AnyPath) -> dict[str, Any]:
-    """The content of a JSON artifact, without what it says of its job."""
+    """The content of a JSON artifact, without its provenance."""
     content = _load_json(path)
     if not isinstance(content, dict):
         raise UserError(f"{path} must hold a JSON object, not {one_line(repr(content))}. {AGAIN}")
@@ -228,7 +228,7 @@ def write_arrays(path: AnyPath, arrays: dict[str, np.ndarray], **metadata: Any) 
     import numpy as np
     from safetensors.numpy import save_file
 
-    # safetensors writes the memory as it lies: a transposed view would come back scrambled.
+    # safetensors writes the memory in its order: a transposed view would come back scrambled.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     checksums = {name: _array_digest(array) for name, array in contiguous.items()}
     header = json.dumps(_signed(path, metadata, sha256=checksums), sort_keys=True)
@@ -245,7 +245,7 @@ def read_arrays(path: AnyPath, *names: str) -> dict[str, np.ndarray]:
 def read_arrays_and_metadata(
     path: AnyPath, *names: str
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays, once they are found to be as they were written, and what `write_arrays` got."""
+    """The arrays, after their checksums are compared, and the metadata of `write_arrays`."""
     with _opened(path) as (file, header):
         arrays = {name: file.get_tensor(name) for name in names or file.keys()}
     metadata, record = _unsigned(path, header)
@@ -296,7 +296,7 @@ def read_tensors(path: AnyPath, device: torch.device | str = "cpu") -> dict[str,
 
 
 def give_identity(path: AnyPath, identity: Identity) -> None:
-    """Let an artifact say that it is this job's; content, checksums and versions stay."""
+    """Give an artifact the identity of this job; content, checksums and versions stay."""
     record, of_this_process = read_provenance(path), _provenance
     sign({**identity, **{key: record[key] for key in ("files", "code") if key in record}})
     try:
@@ -313,7 +313,7 @@ def give_identity(path: AnyPath, identity: Identity) -> None:
 
 
 def read_description(json_path: AnyPath, data_path: AnyPath) -> dict[str, Any]:
-    """The JSON of a downloaded data set, once the data file is found to be the one it describes."""
+    """The JSON of a downloaded data set, after the data file's checksum is compared with it."""
     description = read_json(json_path)
     for key in ("dataset", "kind", "sha256"):
         if key not in description:

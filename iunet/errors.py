@@ -1,4 +1,4 @@
-"""The one kind of error that is written for a person."""
+"""The error that is written for a person, and help with its text."""
 
 import contextlib
 import re
@@ -9,10 +9,10 @@ SHOWS_FAILURES = "IUNET_TERMINAL_SHOWS_FAILURES"
 
 
 class UserError(Exception):
-    """Something the user can put right.
+    """Something that the user can correct.
 
-    The message is one paragraph that says what was wrong, where (file, key or value), and what to
-    do. Scripts print it without a traceback; every other exception is a bug and keeps its own.
+    The message is one paragraph: what is wrong, where (file, key or value), and what to do. Scripts
+    print it without a traceback; every other exception is a bug and keeps its traceback.
     """
 
     def __str__(self) -> str:
@@ -24,7 +24,7 @@ class SetupError(UserError):
 
 
 class DataError(UserError, ValueError):
-    """A `UserError` of data that a program handed over: other libraries raise ValueErrors."""
+    """A `UserError` about data that a program passed: a `ValueError`, as in other libraries."""
 
 
 @contextlib.contextmanager
@@ -37,8 +37,7 @@ def naming(what: str) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Text with escapes in the place of characters that cannot be seen, as those that a file's
-    column names may bring to a terminal."""
+    """Text for a terminal or log: hidden characters, as in column names, become escapes."""
     text = re.sub(r"(\S{400})\S{800,}", r"\1…", text)  # a value may be as long as a book
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 

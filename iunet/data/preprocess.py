@@ -22,8 +22,6 @@ from iunet.errors import UserError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-INFREQUENT, MISSING = "(infrequent)", "(missing)"
-
 
 @dataclass(frozen=True)
 class Numeric:
