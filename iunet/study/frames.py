@@ -51,10 +51,13 @@ def comparisons(runs: pd.DataFrame) -> pd.DataFrame:
     for row in COMPARISONS.to_dict("records"):
         for kind in row["kinds"].split():
             methods = [row["ours"], row["theirs"]]
-            each = finding(differences(runs, kind, *methods))
+            sides = mains[kind][mains[kind]["method"].isin(methods)]
+            if sides["method"].nunique() < 2:
+                continue
+            each = finding(compared(sides, *methods, "test_primary").differences)
             if each.effect is None:
                 continue
-            sides = mains[kind][mains[kind]["method"].isin(methods)].set_index(["dataset", "seed"])
+            sides = sides.set_index(["dataset", "seed"])
             processors = sides.groupby(level=["dataset", "seed"])["processor"].nunique()
             facts = {
                 "cut_off": {*sides.query("disconnected").index.get_level_values("dataset")},
