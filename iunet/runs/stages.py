@@ -226,6 +226,7 @@ DOWNLOAD = Stage(
 SPLIT = Stage(
     {"settings": lambda b, p: settings.split_settings(b.config, b.registry[p.dataset])},
     (paths.DATA_REPORT,),
+    script="split",
 )
 RECIPE = {"settings": setting(settings.finetune_settings)}
 AUGMENT = {"augment": setting(settings.augment_settings)}

@@ -27,30 +27,20 @@ rule split_table:
     message:
         "Splitting the table {wildcards.dataset}"
     script:
-        "../scripts/split_table.py"
+        "../scripts/split.py"
 
 
-rule split_images:
+use rule split_table as split_images with:
     input:
         description=paths.DATA_REPORT,
         data=ancient(paths.DATA_IMAGES),
-    output:
-        **SPLIT_FILES,
-    log:
-        "<logs>/split/{dataset}.log",
-    benchmark:
-        "<benchmarks>/split/{dataset}.tsv"
     wildcard_constraints:
         dataset=any_of_kind("vision"),
     group:
         job_group("split_images")
-    conda:
-        "../../envs/data.yaml"
     resources:
         **job_resources("split_images"),
     params:
         **job_params("split_images"),
     message:
         "Splitting the images {wildcards.dataset}"
-    script:
-        "../scripts/split_images.py"
