@@ -58,11 +58,6 @@ class Preprocessing:
     dropped: list[str]  # columns without a value in train
 
     @property
-    def n_raw(self) -> int:
-        """Features that SCARF can corrupt."""
-        return len(self.numeric) + len(self.categorical)
-
-    @property
     def n_inputs(self) -> int:
         """Inputs of the network, after one-hot expansion."""
         return sum(column.width for column in [*self.numeric, *self.categorical])
@@ -77,12 +72,7 @@ class Preprocessing:
         return groups
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **asdict(self),
-            "n_raw": self.n_raw,
-            "n_inputs": self.n_inputs,
-            "groups": self.groups(),
-        }
+        return {**asdict(self), "n_inputs": self.n_inputs, "groups": self.groups()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Preprocessing:

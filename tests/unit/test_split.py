@@ -251,7 +251,7 @@ def test_columns_without_a_value_in_train_are_dropped():
     table = clean_table(RawTable(frame, "y")).table.drop_columns("y")
     fitted = fit_preprocessing(table, np.arange(2), max_categories=256)
     assert fitted.dropped == ["late", "text"]
-    assert fitted.n_raw == 1
+    assert len(fitted.groups()) == 1
     with pytest.raises(UserError, match="no column has a value in the train split"):
         fit_preprocessing(table.drop_columns("x"), np.arange(2), max_categories=256)
 
