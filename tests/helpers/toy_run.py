@@ -158,7 +158,7 @@ def result(folder: Path) -> dict[str, Any]:
 
 # ---- a stage in a process of its own, long enough to be cut off
 
-LONG = {"supernet": {"epochs": 200}, "finetune": {"first_cycle_epochs": 30}}
+LONG = {"supernet": {"epochs": 80}, "finetune": {"first_cycle_epochs": 12}}
 
 
 class Lines(logging.Handler):
