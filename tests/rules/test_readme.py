@@ -85,6 +85,16 @@ def test_configs_cost_what_the_table_says(name, told):
         float(number.replace(",", "")) for number in re.findall(r"([\d.,]+) (?:[CG]PU|for)", told)
     ]
     assert hours == pytest.approx(expected, rel=0.02)
+    if name == "config":  # docs/cluster.md has its tables
+        costs = estimate.by_table()
+        rows = re.findall(
+            r"^\| (table|figure|controls) ?(\d?)\S* .*?\| ([\d,]+) \| (\d+)", DOCS[1], re.M
+        )
+        assert len(rows) == 8
+        for kind, number, jobs, gpu_hours in rows:
+            cost = costs.loc[f"{kind}{number}"]
+            assert int(jobs.replace(",", "")) == cost["jobs"], kind + number
+            assert float(gpu_hours) == pytest.approx(cost["GPU-hours"], abs=0.6)
 
 
 def test_make_commands_exist():
