@@ -81,8 +81,8 @@ class Lineage:
         self.bench = bench
         self.stages = stages  # by rule
         self._jobs: dict[tuple, Job] = {}
-        self._makers: dict[str, Job | None] = {}
         self.code = functools.cache(self._code)
+        self.maker = functools.cache(self._maker)
 
     def job(self, rule: str, **wildcards: str) -> Job:
         """The job of a rule with these wildcards."""
@@ -121,20 +121,8 @@ class Lineage:
 
     # ---- which job makes a file
 
-    def maker(self, path: str) -> Job | None:
+    def _maker(self, path: str) -> Job | None:
         """The job that makes a file in any folder of results; None if no job does."""
-        if path not in self._makers:
-            self._makers[path] = self._find_maker(path)
-        return self._makers[path]
-
-    def makers(self, files: Iterable[str]) -> list[Job]:
-        return list(dict.fromkeys(filter(None, map(self.maker, files))))
-
-    def identities(self, files: Iterable[str]) -> dict[str, Identity]:
-        """The job that each of these files must come from."""
-        return {path: made.identity for path in files if (made := self.maker(path))}
-
-    def _find_maker(self, path: str) -> Job | None:
         if (found := paths.rule_of(path)) is None:
             return None
         rule, wildcards = found
@@ -143,3 +131,10 @@ class Lineage:
                 return None
             rule = f"{rule}_{paths.KIND_NAMES[dataset.kind]}"
         return self.job(rule, **wildcards)
+
+    def makers(self, files: Iterable[str]) -> list[Job]:
+        return list(dict.fromkeys(filter(None, map(self.maker, files))))
+
+    def identities(self, files: Iterable[str]) -> dict[str, Identity]:
+        """The job that each of these files must come from."""
+        return {path: made.identity for path in files if (made := self.maker(path))}

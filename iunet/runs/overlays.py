@@ -91,6 +91,16 @@ def _refuse_twice(names: Iterable[str]) -> None:
             raise UserError(f"the key '{name}' appears twice in the same place. Remove one.")
 
 
+def holds_images(own: Any) -> bool:
+    """Whether the file of the config key `own` holds images instead of a table."""
+    return str(own).lower().endswith(".npz")
+
+
+def own_overlay(own: Any) -> str:
+    """The config file with the settings for a file of the user's own."""
+    return f"config/own-{'images' if holds_images(own) else 'table'}.yaml"
+
+
 def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -> dict[str, Any]:
     """The config as Snakemake makes it: the default, overlays, and `KEY=VALUE` changes on top."""
     from snakemake.utils import update_config
@@ -106,9 +116,8 @@ def merged_config(overlays: Iterable[str | Path], changes: Iterable[str] = ()) -
             raise UserError(f"--config {change} cannot be read ({error}).") from error
     given = [read_overlay(path) for path in ("config/config.yaml", *overlays)]
     source = next((part["own"] for part in [own, *reversed(given)] if part.get("own")), None)
-    if source:  # as workflow/Snakefile does
-        kind = "images" if str(source).lower().endswith(".npz") else "table"
-        given.insert(1, read_overlay(f"config/own-{kind}.yaml"))
+    if source:
+        given.insert(1, read_overlay(own_overlay(source)))
     config: dict[str, Any] = {}
     for part in [*given, own]:
         update_config(config, part)

@@ -26,11 +26,11 @@ from iunet.provenance import flat
 from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
 from iunet.runs.names import base_network, parse_value, value_text
+from iunet.runs.overlays import holds_images
 from iunet.runs.schema import check_plain, check_schema, read_schema
 from iunet.runs.settings import Config
 
 DEFAULT_CONFIG = "config/config.yaml"
-IMAGES = ".npz"
 GROUPS = {  # of data sets, by the kind of data
     "tabular": ("tabular", "ablation", "search"),
     "vision": ("vision",),
@@ -239,7 +239,7 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
                 )
         return None
     path = Path(config["own"])
-    images = path.suffix.lower() == IMAGES
+    images = holds_images(path)
     if images and (target is not None or categorical):
         raise UserError(
             f"The config keys 'target' and 'categorical' are for tables, but {path} holds images "

@@ -14,9 +14,13 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.runs import paths, settings
 from iunet.runs.names import OPTIONS
-from iunet.runs.overlays import read_overlay
+from iunet.runs.overlays import own_overlay, read_overlay
 from iunet.runs.targets import check_targets
 from iunet.shown import Shown, benchmark
+
+if config.get("own"):  # the user's own data, which `validate` puts in the paper's place
+
+    configfile: own_overlay(config["own"])
 
 
 @contextmanager
