@@ -33,7 +33,7 @@ def hostile_page(folder: Path) -> Page:
         row["notes"] = [name]
         table["cells"][row["key"]]["c0"]["notes"] = [name]
     table["cells"][SCRIPT]["c1"] |= {"values": {}, "missing": IMAGE}
-    page.tables = [t for t in page.tables if t["id"] != "cost"] + [table]
+    page.documents = [t for t in page.documents if t["id"] != "cost"] + [table]
     page.facts["config"]["stand_ins"] = {name: name for name in HOSTILE}
     page.facts |= {"config_name": SCRIPT, "machine": {IMAGE: SCRIPT}, "versions": {SCRIPT: IMAGE}}
     page.unavailable = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
