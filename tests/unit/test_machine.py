@@ -261,24 +261,18 @@ def test_a_folder_of_locks_that_others_may_write_to_is_refused(
         gpu_slot.claim_gpu()
 
 
-def test_of_the_gpus_that_the_user_allows(pretend_gpus, monkeypatch):
+@pytest.mark.parametrize(
+    ("visible", "per_gpu", "places"),
+    [("5,3", 1, ["5", "3"]), ("0,1", 2, ["0", "1", "0", "1"])],  # one on each before any has two
+)
+def test_places_are_given_in_turn(pretend_gpus, monkeypatch, visible, per_gpu, places):
+    """On the GPUs that the user allows."""
     monkeypatch.setattr(gpu_slot, "_held", [])
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
-    assert gpu_slot.claim_gpu() == "5"
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
-    assert gpu_slot.claim_gpu() == "3"
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,3")
-    with pytest.raises(UserError, match="raise the config key 'jobs_per_gpu'"):
-        gpu_slot.claim_gpu(wait_s=0)
 
+    def claim() -> str:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        return gpu_slot.claim_gpu(per_gpu, wait_s=0)
 
-def test_a_gpu_that_jobs_share_has_a_place_for_each(pretend_gpus, monkeypatch):
-    monkeypatch.setattr(gpu_slot, "_held", [])
-    given = []
-    for _ in range(4):
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-        given.append(gpu_slot.claim_gpu(2))
-    assert given == ["0", "1", "0", "1"]  # one on each before any has two
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-    with pytest.raises(UserError, match=r"2 job\(s\) on each"):
-        gpu_slot.claim_gpu(2, wait_s=0)
+    assert [claim() for _ in places] == places
+    with pytest.raises(UserError, match=rf"{per_gpu} job\(s\) on each.* key 'jobs_per_gpu'"):
+        claim()
