@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -19,6 +20,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
 from snakemake.resources import GroupResources
 from snakemake.settings.types import ExecutionSettings
+from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from iunet.cost import Estimate
 from iunet.machine import device
@@ -223,6 +225,19 @@ def test_training_jobs_ask_for_a_gpu_only_where_there_is_one(
 
 
 # ---- with a scheduler
+
+
+@pytest.mark.parametrize(("executor", "warned"), [("local", True), ("slurm", False)])
+def test_warnings_about_this_machine_only_where_it_runs_jobs(folder, monkeypatch, executor, warned):
+    workflow = load(folder.path, ("config/test.yaml",))
+    workflow._executor_plugin = ExecutorPluginRegistry().get_plugin(executor)
+    said: list[str] = []
+    names = workflow.globals
+    monkeypatch.setitem(names, "unusable_gpu_warning", lambda config: "The GPU cannot be used.")
+    monkeypatch.setitem(names, "logger", SimpleNamespace(warning=said.append))
+    with contextlib.chdir(folder.path):
+        names["check_before_start"]()
+    assert ("The GPU cannot be used." in said) is warned
 
 
 def test_a_study_has_as_many_workers_as_the_config_says(folder):
