@@ -101,7 +101,7 @@ def main() -> int:
     parser.add_argument("--mirror", help="a folder of data sets, in place of the network")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--afresh", action="store_true", help="compute finished runs again, too")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()  # parts may follow options
     config = read_config()
     if arguments.command == "run":
         return run(config, arguments)
