@@ -2,9 +2,10 @@
 
 In a terminal the last line says how far the run is, with the finished stages above it; elsewhere
 a line is written now and then. A failed job is shown with the last lines of its log. A dry run is
-a line of counts per stage and a line of hours. Whatever else Snakemake warns of or says is shown as
-Snakemake shows it, and its own log file keeps everything. `--verbose`, `--printshellcmds`,
-`--debug-dag` and `--quiet` show Snakemake's own output instead.
+a line of counts per stage and a line of hours; `-n --verbose` lists every job with its reason above
+them. Whatever else Snakemake warns of or says is shown as Snakemake shows it, and its own log file
+keeps everything. `--verbose` in a run, `--printshellcmds`, `--debug-dag` and `--quiet` show
+Snakemake's own output instead.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ SHOWN_BY_NUMBERS = {
 }
 EXIT_1 = "returned non-zero exit status 1."
 Planned = list[tuple[str, dict[str, Any]]]  # rules and wildcards of jobs
-# What planned jobs take, in words. workflow/rules/machine.smk sets it.
+# Both are set by workflow/rules/machine.smk: what planned jobs take, in words; and seconds by the
+# number of a job, once a run starts.
 hours_in_words: Callable[[Planned], str] | None = None
+estimates: dict[int, float] = {}
 USER_ERRORS = "in user_errors"  # of workflow/rules/common.smk: their message says all
 AROUND = re.compile(  # what Snakemake adds to a message: where it was raised
     r'^(\w+ in (rule|file) .*:|Error:|  WorkflowError:|Wildcards:|  \w+=.*|Traceback:|  File ".*)$',
@@ -76,14 +79,15 @@ class LogHandler(LogHandlerBase):
                 asked.quiet, asked.debug_dag, asked.verbose, asked.dryrun, asked.printshellcmds
             ),
         )
+        self.dryrun, self.lists_jobs = asked.dryrun, asked.dryrun and asked.verbose
         self.shows_all = bool(
-            asked.verbose or asked.printshellcmds or asked.debug_dag or asked.quiet
+            (asked.verbose and not asked.dryrun)
+            or (asked.printshellcmds or asked.debug_dag or asked.quiet)
         )
-        self.dryrun = asked.dryrun
         self.planned: Planned = []  # the jobs of a dry run
         self.stream = self.snakemakes_own.stream
         self.live = self.snakemakes_own.is_tty and os.environ.get("TERM") != "dumb"
-        self.status = Status()
+        self.status = Status(estimates)
         self.drawn = False  # whether the terminal shows a status line
         self.last_line = (0.0, 0)  # when, and at how many jobs, a line was written
         self.now = 0.0
@@ -118,6 +122,8 @@ class LogHandler(LogHandlerBase):
                 self._write(self.status.counts("jobs"))
         elif event == LogEvent.JOB_INFO and self.dryrun:
             self.planned.append((record.rule_name, record.wildcards))
+            if self.lists_jobs:
+                self.snakemakes_own.handle(record)
         elif event == LogEvent.JOB_INFO:
             message = record.rule_msg or record.rule_name
             self.status.start(record.jobid, record.rule_name, message, self.now)
@@ -137,12 +143,15 @@ class LogHandler(LogHandlerBase):
     def _plan(self) -> str:
         """What a dry run says."""
         hours = hours_in_words(self.planned) if hours_in_words and self.planned else ""
-        why = "Add --verbose to list every job with the reason why it would run."
-        return f"{self.status.counts('jobs would run')}\n{hours} {why}".replace("\n ", "\n")
+        more = "Add --verbose to list every job with the reason why it would run."
+        last = f"{hours} {'' if self.lists_jobs else more}".strip()
+        return f"{self.status.counts('jobs would run')}\n{last}".strip()
 
     def _is_chatter(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         if event == LogEvent.ERROR and str(record.msg).endswith(EXIT_1):
             return True  # of a script that failed, which is shown with its log
+        if record.levelno <= logging.DEBUG:
+            return True
         if record.levelno > logging.INFO:
             return False
         return event in SHOWN_BY_NUMBERS or (event is None and str(record.msg).startswith(CHATTER))

@@ -45,7 +45,8 @@ def test_every_rule_has_the_stage_of_its_file():
 
 
 def half_done() -> Status:
-    status = Status()
+    """Estimates were half of what the finished jobs took."""
+    status = Status({1: 1.0, 2: 1.0, 3: 4.0, 4: 4.0, 5: 40.0, 6: 4.0, 7: 2.0})
     status.plan({"split_table": 2, "supernet": 4, "table": 1, "all": 1, "total": 8}, now=0)
     status.start(1, "split_table", "", now=0)
     status.start(2, "split_table", "", now=0)
@@ -57,16 +58,30 @@ def half_done() -> Status:
     return status
 
 
-def test_time_left_from_means_of_rules_and_jobs_side_by_side():
+def test_time_left_from_estimates_what_jobs_took_and_jobs_side_by_side():
     status = half_done()
-    # Left: 3 supernets of 10 s, of which 10 s are spent, and a table of the mean of all, 4 s.
-    # In 11 s of the run, 1 + 1 + 10 + 10 s were worked.
-    assert status.seconds_left(now=11) == pytest.approx((3 * 10 - 10 + 4) / 2)
+    # Jobs took 12 s instead of 6; 50 s are left by estimate. The job at work is overdue.
+    scale = (12 + 50) / (6 + 50)
+    # In 11 s of the run, 1 + 1 + 10 + 10 s were worked; the largest job sets a limit.
+    assert status.seconds_left(now=11) == pytest.approx(max((scale * 46 + 1) / 2, scale * 40))
     assert Status().seconds_left(now=5) is None
 
 
+def test_a_training_counts_by_its_time_and_not_as_one_of_five_jobs():
+    status = Status({1: 10.0, 2: 5.0, 3: 5.0, 4: 4800.0, 5: 30.0})
+    rules = ("download_images", "split_images", "initialise", "supernet", "evaluate_supernet")
+    status.plan(dict.fromkeys(rules, 1), now=0)
+    for job, rule in enumerate(rules[:3], start=1):
+        status.start(job, rule, "", now=2 * job - 2)
+        status.finish(job, now=2 * job)
+    status.start(4, "supernet", "", now=6)
+    assert status.line(now=6) == "3 of 5 jobs (60 %), about 1 h 20 min left: supernet 1 of 2"
+    assert status.seconds_left(now=2406) == pytest.approx(2430, rel=0.01)
+    assert status.seconds_left(now=9606) == pytest.approx(30 + 960, rel=0.01)  # overdue
+
+
 def test_the_line_names_the_stages_at_work():
-    assert half_done().line(now=11) == "3 of 7 jobs (42 %), about 12 s left: supernet 1 of 4"
+    assert half_done().line(now=11) == "3 of 7 jobs (42 %), about 44 s left: supernet 1 of 4"
 
 
 def test_a_job_that_is_tried_again_has_not_failed():
@@ -101,12 +116,13 @@ def say(monkeypatch):
     # Set and taken back: the handler sets it for the jobs of its process.
     monkeypatch.setenv(SHOWS_FAILURES, "")
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal, "estimates", dict.fromkeys(range(100), 1.0))
     moment = iter(range(1000))
 
     def start(tty: bool, **settings):
-        terminal = Terminal(tty)
-        monkeypatch.setattr("sys.stderr", terminal)
-        monkeypatch.setattr("sys.stdout", terminal)
+        screen = Terminal(tty)
+        monkeypatch.setattr("sys.stderr", screen)
+        monkeypatch.setattr("sys.stdout", screen)
         wanted = MockOutputSettings()
         for key, value in {"printshellcmds": False, "show_failed_logs": False, **settings}.items():
             setattr(wanted, key, value)
@@ -120,9 +136,9 @@ def say(monkeypatch):
                 record.created = float(next(moment))
                 vars(record).update(extra, **({"event": event} if event else {}))
                 handler.handle(record)
-            text = terminal.getvalue()
-            terminal.seek(0)
-            terminal.truncate()
+            text = screen.getvalue()
+            screen.seek(0)
+            screen.truncate()
             return text
 
         return tell
@@ -229,7 +245,7 @@ def test_a_record_that_cannot_be_read_is_shown_as_snakemake_shows_it(say, monkey
     assert "42 steps" in say(tty=False)(LogEvent.RUN_INFO, "42 steps")  # without its numbers
 
 
-def test_a_dry_run_is_counts_and_hours_and_with_verbose_snakemakes_own(say, monkeypatch):
+def test_a_dry_run_is_counts_and_hours_and_with_verbose_jobs_with_reasons(say, monkeypatch):
     planned = []
     monkeypatch.setattr(terminal, "hours_in_words", lambda jobs: planned.extend(jobs) or "3 hours.")
     tell = say(tty=True, dryrun=True, stdout=True)
@@ -239,7 +255,16 @@ def test_a_dry_run_is_counts_and_hours_and_with_verbose_snakemakes_own(say, monk
     assert tell("close").startswith("3 jobs would run: supernet 1, prune 2\n3 hours. Add --verbose")
     assert planned == [("supernet", {})] * 2
     tell = say(tty=True, dryrun=True, stdout=True, verbose=True)
-    assert "Reason: Missing output files" in tell(LogEvent.JOB_INFO, **job(1))
+    assert not tell(None, "Handle temp files for job evaluate", logging.DEBUG)
+    assert not tell(LogEvent.RUN_INFO, stats={"supernet": 1, "total": 1})
+    listed = tell(LogEvent.JOB_INFO, **job(1))
+    assert "Supernet 1\n" in listed and "Reason: Missing output files" in listed
+    assert tell("close") == "1 jobs would run: supernet 1\n3 hours.\n"
+
+
+def test_verbose_in_a_run_shows_all_that_snakemake_says(say):
+    tell = say(tty=True, verbose=True)
+    assert "temp files" in tell(None, "Handle temp files for job evaluate", logging.DEBUG)
 
 
 @pytest.mark.parametrize(
