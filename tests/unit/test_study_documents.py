@@ -197,6 +197,6 @@ def test_every_sweep_compares_rows_of_the_studys_config():
 
 def test_a_part_that_the_study_does_not_have_is_refused(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["study", "run", "six_table"])
-    with pytest.raises(UserError, match=r"no part 'six_table'.*six_tables, .*resnet, figure3"):
+    with pytest.raises(UserError, match=r"no part 'six_table'.*six_tables, .*full_size, figure3"):
         main()
     assert capsys.readouterr().out == ""  # refused before anything is unpacked
