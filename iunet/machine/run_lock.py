@@ -84,9 +84,12 @@ def _holder(path: Path) -> str:
 
 
 def refuse_unwritable(folder: str | Path) -> None:
-    """Refuse a folder that exists and cannot be written to."""
-    if Path(folder).is_dir() and not os.access(folder, os.W_OK):
-        raise _unwritable(folder, "it is read-only")
+    """Refuse a folder that cannot be made or written to."""
+    place = next(path for path in (Path(folder), *Path(folder).parents) if path.exists())
+    if not place.is_dir():
+        raise _unwritable(folder, f"{place} is a file")
+    if not os.access(place, os.W_OK):
+        raise _unwritable(folder, f"{place} is read-only")
 
 
 def _unwritable(folder: str | Path, why: str | None) -> UserError:

@@ -50,7 +50,6 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     if isinstance(config.get("results"), str) and config["results"]:
         config["results"] = os.path.normpath(config["results"])  # no slash at its end
     check_schema(config)
-    _check_results_folder(config["results"])
     registry = read_registry(config["data"]["registry"])
     if own := own_dataset(config, taken=[*registry, *config["datasets"]]):
         registry[own.name] = own
@@ -96,15 +95,6 @@ def _check_default_config(config: Config) -> None:
             "Start Snakemake in the project's folder, or name that folder with -d. To work in a "
             "folder of your own, copy the project's config/ into it."
         )
-
-
-def _check_results_folder(folder: str) -> None:
-    """The root of all results may be made, or is a folder already."""
-    for place in (Path(folder), *Path(folder).parents):
-        if place.exists() and not place.is_dir():
-            raise UserError(
-                f"The config key 'results' is '{folder}', but {place} is a file, not a folder."
-            )
 
 
 def _check_ranges(config: Config) -> None:

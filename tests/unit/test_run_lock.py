@@ -114,11 +114,15 @@ def test_a_folder_that_takes_no_lock_is_named(output, monkeypatch, number, said)
 
 
 def test_a_read_only_folder_is_named_before_anything_runs(tmp_path, monkeypatch):
-    refuse_unwritable(tmp_path)
+    new = tmp_path / "not" / "yet"
+    refuse_unwritable(new)
     monkeypatch.setattr(run_lock.os, "access", lambda *_: False)
-    refuse_unwritable(tmp_path / "not" / "yet")
-    with pytest.raises(UserError, match=f"Nothing can be written to {tmp_path}"):
-        refuse_unwritable(tmp_path)
+    for folder in (tmp_path, new):
+        with pytest.raises(UserError, match=f"written to {folder} \\({tmp_path} is read-only"):
+            refuse_unwritable(folder)
+    (tmp_path / "not").touch()
+    with pytest.raises(UserError, match=f"written to {new} \\({tmp_path}/not is a file"):
+        refuse_unwritable(new)
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS])
