@@ -22,7 +22,7 @@ setup: $(READY)  ## create .venv and install the pinned dependencies
 # overwrite torch's library of the same name.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"iunet-bench needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}: call make PYTHON=python3.12")'
-	@echo "==> creating $(VENV) and installing the pinned dependencies (once; a few minutes, about 6 GB with CUDA; README.md says how to make it 2.4 GB without)"
+	@echo "==> creating $(VENV) and installing the pinned dependencies (once; a few minutes, about 6 GB with CUDA; or 2.4 GB without it, see README.md)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Could not create a virtual environment with '$(PYTHON) -m venv'. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@grep -v '^xgboost==' requirements.lock > $(VENV)/most.txt && $(PIP) install -r $(VENV)/most.txt
 	@grep '^xgboost==' requirements.lock > $(VENV)/xgboost.txt && $(PIP) install --no-deps -r $(VENV)/xgboost.txt
@@ -30,7 +30,7 @@ $(READY): requirements.lock pyproject.toml
 	@rm -f $(BIN)/snakemake && printf '#!%s\n# Made by `make setup`: iunet/cli.py says what for.\nfrom iunet.cli import main\n\nmain()\n' "$(abspath $(BIN)/python)" > $(BIN)/snakemake && chmod +x $(BIN)/snakemake
 	@touch $@
 
-demo: $(READY)  ## run the workflow on small data sets, without a network, into results/demo/
+demo: $(READY)  ## run the workflow on two small built-in data sets, into results/demo/
 	@echo "==> running the workflow with config/demo.yaml on $(CORES) cores"
 	@$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
 	@$(BIN)/python -m iunet.machine.job_times results/demo
@@ -43,7 +43,7 @@ test: $(READY)  ## run all tests
 mutants: $(READY)  ## check that tests catch wrong lines of science (ARGS="--ci" for a dozen)
 	@$(BIN)/python tests/mutants.py $(ARGS)
 
-faults: $(READY)  ## check recovery from 100 random faults, about an hour (Linux; ARGS="--faults 10" for a try)
+faults: $(READY)  ## check recovery from 100 random faults, about 20 minutes (Linux; ARGS="--faults 10" for a short run)
 	@$(BIN)/python tests/faults $(ARGS)
 
 checks: $(READY)  ## run scikit-learn's checks of the classifier with its default settings, 5 minutes
