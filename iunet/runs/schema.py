@@ -1,6 +1,6 @@
 """The JSON schema of the config, and its complaints in words (imported at every start: light).
 
-In the schema, `form` describes a `pattern` in words, and `catalog` means the names of a catalog.
+In the schema, `form` says in words what an entry must be, and `catalog` means a catalog's names.
 """
 
 from __future__ import annotations
@@ -110,19 +110,6 @@ def _schema_problem(config: str) -> str | None:
     return None
 
 
-# What an entry must be, by the keyword of the schema that refuses it.
-WANTED = {
-    "const": "be {}",
-    "minimum": "be at least {}",
-    "maximum": "be at most {}",
-    "exclusiveMinimum": "be greater than {}",
-    "exclusiveMaximum": "be less than {}",
-    "minItems": "have at least {} entries",
-    "maxItems": "have at most {} entries",
-    "uniqueItems": "not repeat an entry",
-}
-
-
 def explain_schema_error(error: Any) -> str:
     """A jsonschema ValidationError as one paragraph that names the key."""
     key = ".".join(str(part) for part in error.absolute_path)
@@ -137,35 +124,11 @@ def explain_schema_error(error: Any) -> str:
     if keyword == "required":
         lacking = next(name for name in asked if name not in found)
         return f"The config key '{f'{key}.{lacking}' if key else lacking}' is missing."
-    if "propertyNames" in error.absolute_schema_path and keyword == "enum":
-        return (
-            f"The config key '{key}' has the unknown entry {found!r}.{nearest(found, asked)} "
-            f"Known entries: {', '.join(asked)}."
-        )
-    form = error.schema.get("form", error.message)
-    if "propertyNames" in error.absolute_schema_path:
-        return (
-            f"The config key '{key}' has the entry {found!r}, but names of entries must be {form}."
-        )
-    near = ""
-    if keyword in WANTED:
-        wanted = f"must {WANTED[keyword].format(asked)}"
-    elif keyword == "type":
-        wanted = f"must be {_wanted_type([asked] if isinstance(asked, str) else asked, found)}"
-    elif keyword == "pattern":
-        wanted = f"must be {form}"
-    elif keyword == "enum":
-        wanted, near = f"must be one of {', '.join(map(str, asked))}", nearest(found, asked)
-    elif keyword == "anyOf":
-        wanted = f"needs the keys {', or '.join(' and '.join(o['required']) for o in asked)}"
+    what = "has the entry" if "propertyNames" in error.absolute_schema_path else "is"
+    if keyword == "enum":
+        wanted, near = f"one of {', '.join(map(str, asked))}", nearest(found, asked)
+    elif "form" in error.schema:
+        wanted, near = error.schema["form"], ""
     else:
-        wanted = f"is not allowed: {error.message}"
-    return f"The config key '{key}' is {found!r}, but {wanted}.{near}"
-
-
-def _wanted_type(kinds: list[str], value: Any) -> str:
-    if isinstance(value, float) and "number" in kinds:
-        return "a finite number"
-    if isinstance(value, float) and "integer" in kinds:
-        return "a whole number, written without a decimal point"
-    return f"of type {' or '.join(kinds)}"
+        return f"The config key '{key}' {what} {found!r}, but {error.message}."
+    return f"The config key '{key}' {what} {found!r}, but must be {wanted}.{near}"

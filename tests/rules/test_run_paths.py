@@ -40,9 +40,12 @@ def test_any_possible_run_may_be_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "fragment"),
     [
-        ("wine/mlp_tab/kappa0.25-ilo/seed0/ratio0.5", "is 0.5, but must be at least 1"),
-        ("wine/mlp_tab/kappa0.25-ilo/seed0/ratio0", "is 0, but must be at least 1"),
-        ("wine/mlp_tab/kappa0-ilo/seed0", "is 0, but must be greater than 0"),
+        (
+            "wine/mlp_tab/kappa0.25-ilo/seed0/ratio0.5",
+            "but 0.5 is less than the minimum of 1",
+        ),
+        ("wine/mlp_tab/kappa0.25-ilo/seed0/ratio0", "is 0, but 0 is less than the minimum of 1"),
+        ("wine/mlp_tab/kappa0-ilo/seed0", "is 0, but 0 is less than or equal to"),
         ("wine/mlp_tab/kappa1-sup-epochs0/seed0", "'train.supernet.epochs' is 0"),
         ("wine/mlp_tab/kappa1-sup-epochs2.5/seed0", "'train.supernet.epochs' is 2.5"),
         ("wine/mlp_tab/kappa1-sup-epoch3/seed0", "Did you mean 'epochs'?"),
