@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from iunet import __version__
 from iunet.data.preprocess import Preprocessing
+from iunet.data.table import encode_levels
 from iunet.deploy.model import PrunedModel, check_path, read_model, write_model
 from iunet.errors import DataError, UserError, one_line
 from iunet.estimator.columns import (
@@ -27,13 +25,8 @@ from iunet.estimator.columns import (
     read_rows,
     to_frame,
 )
-from iunet.estimator.labels import (
-    labels_of,
-    loss_weights,
-    outputs_of,
-    sample_weights,
-)
-from iunet.estimator.parameters import EFFORTS, checked_parameters, drawn_seed, recipe_of
+from iunet.estimator.labels import labels_of, loss_weights, sample_weights
+from iunet.estimator.parameters import EFFORTS, checked_parameters, drawn_seed
 from iunet.estimator.stages import (
     borrowed_torch,
     fit_rows,
@@ -248,7 +241,8 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(
                 f"y has only one class ({classes.tolist()}), so there is nothing to classify."
             )
-        outputs = outputs_of(classes)
+        # The network's outputs have the natural order of the labels' text, as in the workflow.
+        outputs = encode_levels(pd.Series(classes))[0]
         classes = classes[np.argsort(outputs)]
         fitted, rows = fit_columns(
             frame, parameters["categorical_features"], parameters["max_categories"]
@@ -259,11 +253,11 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
             "columns": list(frame.columns),
             "named": hasattr(checked, "feature_names_in_"),
         }
-        recipe = recipe_of(parameters, drawn_seed(self.random_state))
+        seed = drawn_seed(self.random_state)
         with as_data_errors(), self._torch(parameters["verbose"]) as device:
             part = rows_part(rows, device, outputs[codes])
             weighted = loss_weights(parameters["class_weight"], classes, sample_weight, device)
-            model = fit_rows(part, preprocessing, classes, recipe, weighted)
+            model = fit_rows(part, preprocessing, classes, parameters, seed, weighted)
         self._set_fitted(model)
         self._warn_if_disconnected()
         return self

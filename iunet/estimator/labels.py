@@ -11,7 +11,7 @@ import torch
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_non_negative, column_or_1d
 
-from iunet.data.table import encode_levels, refuse_surrogates
+from iunet.data.table import refuse_surrogates
 from iunet.errors import DataError
 from iunet.method.objectives import LossWeights
 
@@ -54,11 +54,6 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
         f"y holds labels of type {' and '.join(kinds)}, which cannot be saved in a model. Use "
         "text, 64-bit numbers or booleans, all of one type."
     )
-
-
-def outputs_of(classes: np.ndarray) -> np.ndarray:
-    """The network's output for each class: outputs have the natural order of the class names."""
-    return encode_levels(pd.Series(classes))[0]
 
 
 def sample_weights(weights: Any, n_rows: int) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.utils.validation import check_random_state
 from iunet.errors import DataError, nearest
 from iunet.machine.device import DEVICES
 from iunet.method.catalog import OBJECTIVES
-from iunet.method.pruning import Cut
 from iunet.runs.names import INITS, STRUCTURES
 from iunet.training.finetune import FinetuneSettings
 from iunet.training.supernet import SupernetSettings
@@ -101,8 +99,16 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
         parameters[name] = float(value)
     for name in ("snapshot_ensemble", "verbose"):
         parameters[name] = bool(parameters[name])
-    parameters["class_weight"] = _class_weight(estimator.class_weight)
-    parameters["categorical_features"] = _categorical_features(estimator.categorical_features)
+    weights, columns = parameters["class_weight"], parameters["categorical_features"]
+    if isinstance(weights, dict):
+        weights = {_item(label): _item(weight) for label, weight in weights.items()}
+        parameters["class_weight"] = weights
+    elif weights is not None and not (isinstance(weights, str) and weights == "balanced"):
+        _refuse("class_weight", weights, "a dictionary, 'balanced' or None")
+    if columns is not None:
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            _refuse("categorical_features", columns, "a list of names or positions, or a mask")
+        parameters["categorical_features"] = [_item(column) for column in columns]
     seed = estimator.random_state
     is_number = isinstance(seed, numbers.Integral)
     if is_number and not 0 <= seed < SEEDS:
@@ -118,22 +124,6 @@ def drawn_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _class_weight(value: Any) -> dict[Any, Any] | str | None:
-    if isinstance(value, dict):
-        return {_item(label): _item(weight) for label, weight in value.items()}
-    if value is not None and not (isinstance(value, str) and value == "balanced"):
-        _refuse("class_weight", value, "a dictionary, 'balanced' or None")
-    return value
-
-
-def _categorical_features(value: Any) -> list[Any] | None:
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        _refuse("categorical_features", value, "a list of names or positions, or a mask")
-    return [_item(entry) for entry in value]
-
-
 def _item(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
@@ -142,26 +132,9 @@ def _refuse(name: str, value: Any, allowed: str, hint: str = "") -> None:
     raise DataError(f"The parameter '{name}' is {value!r}, but must be {allowed}.{hint}")
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """The settings of all stages."""
-
-    network: dict[str, Any]  # of `mlp_tab`: width, depth
-    init: str
-    augment: dict[str, Any]
-    supernet: SupernetSettings
-    cut: Cut
-    finetune: FinetuneSettings
-
-
-def recipe_of(parameters: dict[str, Any], seed: int) -> Recipe:
-    """The parameters of an IUNetClassifier as the settings of the stages."""
-    common = {
-        "batch_size": parameters["batch_size"],
-        "class_weights": "balanced" if parameters["class_weight"] == "balanced" else "unweighted",
-        "seed": seed,
-    }
-    supernet = SupernetSettings(
+def supernet_settings(parameters: dict[str, Any], seed: int) -> SupernetSettings:
+    """The parameters as the settings of the first training."""
+    return SupernetSettings(
         kappa=parameters["kappa"],
         objective=parameters["objective"],
         epochs=parameters["supernet_epochs"],
@@ -170,20 +143,22 @@ def recipe_of(parameters: dict[str, Any], seed: int) -> Recipe:
         momentum=parameters["supernet_momentum"],
         nesterov=parameters["supernet_momentum"] > 0,
         histograms=False,
-        **common,
+        **_common(parameters, seed),
     )
+
+
+def finetune_settings(parameters: dict[str, Any], seed: int) -> FinetuneSettings:
+    """The parameters as the settings of the second training."""
     same = ("weight_decay", "first_cycle_epochs", "cycle_factor", "cycles", "snapshot_ensemble")
-    finetune = FinetuneSettings(
+    return FinetuneSettings(
         optimiser="adamw",
         lr=parameters["finetune_lr"],
         **{name: parameters[name] for name in same},
-        **common,
+        **_common(parameters, seed),
     )
-    return Recipe(
-        network={"width": parameters["width"], "depth": parameters["depth"]},
-        init=parameters["init"],
-        augment={"corruption": parameters["corruption"]},
-        supernet=supernet,
-        cut=Cut(parameters["ratio"], parameters["structure"], seed=seed),
-        finetune=finetune,
-    )
+
+
+def _common(parameters: dict[str, Any], seed: int) -> dict[str, Any]:
+    balanced = parameters["class_weight"] == "balanced"
+    weights = "balanced" if balanced else "unweighted"
+    return {"batch_size": parameters["batch_size"], "class_weights": weights, "seed": seed}

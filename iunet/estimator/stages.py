@@ -16,12 +16,12 @@ from iunet.data.load import Part, TrainingData, make_inputs, table_part
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError
 from iunet.estimator.columns import Rows
-from iunet.estimator.parameters import Recipe
+from iunet.estimator.parameters import finetune_settings, supernet_settings
 from iunet.evaluation.consistency import consistency_of_members
 from iunet.machine.device import resolve_device
 from iunet.method.masks import compress_weights
 from iunet.method.objectives import LossWeights
-from iunet.method.pruning import lottery_ticket, prune
+from iunet.method.pruning import Cut, lottery_ticket, prune
 from iunet.networks.network import (
     Network,
     build_network,
@@ -44,36 +44,40 @@ def fit_rows(
     train: Part,
     preprocessing: dict[str, Any],
     classes: np.ndarray,
-    recipe: Recipe,
+    parameters: dict[str, Any],
+    seed: int,
     weighted: LossWeights,
 ) -> PrunedModel:
-    """Initial weights, supernet, mask and subnetwork, on the device of the rows."""
+    """Initial weights, supernet, mask and subnetwork, on the device of the rows.
+
+    `parameters` are the checked ones of an IUNetClassifier.
+    """
     device = train.raw.device
     shape = {"n_classes": len(classes), "n_inputs": preprocessing["n_inputs"]}
-    spec = network_spec("mlp_tab", recipe.network, shape)
-    drawn = state_tensors(initialise(spec, recipe.init, recipe.supernet.seed))
+    options = {"width": parameters["width"], "depth": parameters["depth"]}
+    spec = network_spec("mlp_tab", options, shape)
+    drawn = state_tensors(initialise(spec, parameters["init"], seed))
     initial = {name: tensor.to(device) for name, tensor in drawn.items()}
     network = build_network(spec).to(device)
-    inputs = make_inputs(preprocessing, device, recipe.augment, train)
-    data = TrainingData(train, inputs)
-    rate = ("first", "supernet_lr", recipe.supernet.lr)
-    with _named_if_diverged(*rate, others="'kappa' or 'nce_weight'"):
-        supernet = fit_supernet(network, initial, data, recipe.supernet, weighted=weighted)
+    augment = {"corruption": parameters["corruption"]}
+    data = TrainingData(train, make_inputs(preprocessing, device, augment, train))
+    settings = supernet_settings(parameters, seed)
+    with _named_if_diverged("first", "supernet_lr", settings.lr, "'kappa' or 'nce_weight'"):
+        supernet = fit_supernet(network, initial, data, settings, weighted=weighted)
 
     names = list(encoder_weights(network))
-    pruned = prune(
-        *(to_arrays(state, names) for state in (supernet.state, drawn)), names, recipe.cut
-    )
+    cut = Cut(parameters["ratio"], parameters["structure"], seed=seed)
+    pruned = prune(*(to_arrays(state, names) for state in (supernet.state, drawn)), names, cut)
     if not pruned.n_kept:
         raise DataError(
-            f"The parameter 'ratio' is {recipe.cut.ratio:g}, which leaves no weight of the "
+            f"The parameter 'ratio' is {cut.ratio:g}, which leaves no weight of the "
             "network's encoder. Lower it, or widen the network."
         )
     masks = on(device, pruned.masks)
     start = lottery_ticket(initial, masks)
-    rate = ("second", "finetune_lr", recipe.finetune.lr)
-    with _named_if_diverged(*rate, others="'weight_decay'"):
-        finetuned = fit_subnetwork(network, start, masks, data, recipe.finetune, weighted=weighted)
+    settings = finetune_settings(parameters, seed)
+    with _named_if_diverged("second", "finetune_lr", settings.lr, "'weight_decay'"):
+        finetuned = fit_subnetwork(network, start, masks, data, settings, weighted=weighted)
     members = [compress_weights(to_arrays(m), pruned.masks) for m in finetuned.members]
     histories = {"supernet": supernet.trained.history, "finetune": finetuned.trained.history}
     return PrunedModel(
@@ -82,7 +86,7 @@ def fit_rows(
         members=members,
         masks=pruned.masks,
         classes=classes.tolist(),
-        origin={"fit": "IUNetClassifier", "seed": recipe.supernet.seed},
+        origin={"fit": "IUNetClassifier", "seed": seed},
         classifier={"labels": classes.dtype.str, "history": histories},
     )
 

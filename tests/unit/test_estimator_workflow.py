@@ -20,7 +20,12 @@ from iunet.data.load import load_part, make_inputs
 from iunet.data.registry import read_registry
 from iunet.data.sources import source_settings
 from iunet.data.split import split_table
-from iunet.estimator.parameters import EFFORTS, checked_parameters, recipe_of
+from iunet.estimator.parameters import (
+    EFFORTS,
+    checked_parameters,
+    finetune_settings,
+    supernet_settings,
+)
 from iunet.evaluation.evaluate import evaluate_subnetwork
 from iunet.method.masks import read_masks
 from iunet.method.pruning import Cut, prune_supernet
@@ -171,15 +176,16 @@ def test_quick_sets_the_parameters_that_are_not_given():
 
 
 def test_the_defaults_are_the_configs():
-    recipe = recipe_of(checked_parameters(IUNetClassifier()), seed=5)
-    where = point(5)
-    assert recipe.supernet == SupernetSettings(**settings.supernet_settings(CONFIG, where))
-    assert recipe.finetune == FinetuneSettings(**settings.finetune_settings(CONFIG, where))
-    assert recipe.cut == Cut(**settings.cut_settings(CONFIG, where))
-    assert recipe.augment == settings.supernet_augment(CONFIG, where)
+    model, where = IUNetClassifier(), point(5)
+    supernet = supernet_settings(checked_parameters(model), seed=5)
+    finetune = finetune_settings(checked_parameters(model), seed=5)
+    assert supernet == SupernetSettings(**settings.supernet_settings(CONFIG, where))
+    assert finetune == FinetuneSettings(**settings.finetune_settings(CONFIG, where))
+    cut = Cut(model.ratio, model.structure, seed=5)
+    assert cut == Cut(**settings.cut_settings(CONFIG, where))
+    assert {"corruption": model.corruption} == settings.supernet_augment(CONFIG, where)
     options = settings.network_settings(CONFIG, "mlp_tab")["options"]
-    assert recipe.network == options
-    model = IUNetClassifier()
+    assert {"width": model.width, "depth": model.depth} == options
     assert model.init == CONFIG["init"]
     assert model.max_categories == CONFIG["split"]["max_categories"]
     assert [model.ratio] == CONFIG["prune"]["tabular"]["ratios"]
