@@ -169,16 +169,6 @@ def _recode(column: Categorical, levels: list[str]) -> np.ndarray:
     return np.array([code.get(level, -1) for level in levels] + [missing], dtype=np.int32)
 
 
-def one_hot(fitted: Preprocessing, numeric: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The network's inputs [n, n_inputs]: numeric columns, then the one-hot groups."""
-    inputs = np.zeros((len(numeric), fitted.n_inputs), dtype=np.float32)
-    inputs[:, : numeric.shape[1]] = numeric
-    for i, group in enumerate(fitted.groups()[numeric.shape[1] :]):
-        known = np.flatnonzero(codes[:, i] >= 0)
-        inputs[known, group["start"] + codes[known, i]] = 1.0
-    return inputs
-
-
 def float_values(column: pa.ChunkedArray) -> np.ndarray:
     """A numeric column as float64, missing as NaN."""
     values = column.to_numpy()  # nulls make it floating, with NaN for them

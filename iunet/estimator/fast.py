@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
-from iunet.data.preprocess import Preprocessing, one_hot
+from iunet.data.load import TabularInputs
+from iunet.data.preprocess import Preprocessing
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import fold
 from iunet.deploy.model import PrunedModel, in_label_order, read_model
@@ -20,6 +22,7 @@ from iunet.estimator.columns import (
     read_rows,
     to_frame,
 )
+from iunet.estimator.stages import rows_part
 
 
 class FastClassifier:
@@ -38,6 +41,7 @@ class FastClassifier:
         model = in_label_order(model)
         self.classes_ = np.array(model.classes)
         self._fitted = Preprocessing.from_json(model.preprocessing)
+        self._inputs = TabularInputs(model.preprocessing, torch.device("cpu"))
         # All columns of the fit, also unused ones; None for a run of the workflow.
         self._columns: list[str] | None = model.preprocessing.get("columns")
         self._named: bool = model.preprocessing.get("named", True)
@@ -51,7 +55,8 @@ class FastClassifier:
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every row, as float32 [rows, classes]."""
         rows = read_rows(self._frame(as_pandas(X)), self._fitted)
-        return self._network.probabilities(one_hot(self._fitted, *rows))
+        raw = rows_part(rows, torch.device("cpu")).raw
+        return self._network.probabilities(self._inputs.prepare(raw).numpy())
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from deployed import network_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
@@ -23,7 +24,6 @@ from iunet.data.preprocess import (
     Preprocessing,
     apply_preprocessing,
     fit_preprocessing,
-    one_hot,
 )
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
@@ -187,7 +187,7 @@ def test_preprocessing_is_scikit_learns(max_categories):
     table = mixed_table()
     train, test = np.arange(200), np.arange(200, 300)
     fitted = fit_preprocessing(table, train, max_categories)
-    ours = one_hot(fitted, *apply_preprocessing(fitted, table, test))
+    ours = network_inputs(fitted.to_json(), table.take(test))
     frame = table.to_pandas()
     numeric, categorical = ["normal", "gaps", "integer", "constant"], ["colour", "many"]
     frame[categorical] = frame[categorical].astype(object)
@@ -234,7 +234,7 @@ def test_missing_is_a_level_of_its_own_even_when_levels_are_many():
     _, codes = apply_preprocessing(fitted, table, np.arange(10))
     # a a a b b c d missing, then e (unseen in train: zeros) and a missing value
     assert codes[:, 0].tolist() == [0, 0, 0, 1, 1, 2, 2, 3, -1, 3]
-    assert one_hot(fitted, *apply_preprocessing(fitted, table, np.array([8]))).tolist() == [[0] * 4]
+    assert network_inputs(fitted.to_json(), table.take([8])).tolist() == [[0] * 4]
 
 
 def test_missing_unseen_in_train_is_unknown():
