@@ -25,14 +25,9 @@ from iunet.data.load import load_part, make_inputs
 from iunet.deploy.fast import FastModel
 from iunet.deploy.folded import Layer, fold, without_dead_units
 from iunet.deploy.model import PrunedModel, write_model
-from iunet.deploy.report import (
-    BATCHES,
-    dense_bytes,
-    dense_torch,
-    in_onnxruntime,
-    milliseconds,
-)
+from iunet.deploy.report import BATCHES, dense_bytes, dense_torch, in_onnxruntime
 from iunet.deploy.run import read_run
+from iunet.evaluation.latency import milliseconds
 
 DENSE = ("torch, dense", "onnxruntime, dense")
 
@@ -64,7 +59,7 @@ def measure(folder: Path, repeats: int) -> None:
     inputs = validation_inputs(folder, model)
     expected = model.probabilities(inputs)
     forms = measured_forms(model, layers)
-    times = milliseconds(forms, inputs, repeats)
+    times = {b: milliseconds(forms, inputs[:b], repeats) for b in BATCHES}
     with tempfile.TemporaryDirectory() as temporary:
         compact = Path(temporary, "model")
         write_model(compact, model)

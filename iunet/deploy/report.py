@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -23,11 +21,9 @@ from iunet.deploy.onnx import (
     missing_text,
 )
 from iunet.escape import markdown_text
-from iunet.evaluation.latency import one_thread
+from iunet.evaluation.latency import milliseconds
 
 BATCHES = (1, 256)  # rows of the calls that are timed
-BUDGET_S = 3.0  # per batch size; large networks are called less often
-FEWEST = 5  # calls, however long they take
 SHOWN = 20  # levels of a column in the Markdown
 Predict = Callable[[np.ndarray], np.ndarray]  # the network's inputs → probabilities
 DENSE_TORCH, DENSE_ONNX, ONNX = "dense, torch", "dense, onnxruntime", "model.onnx, onnxruntime"
@@ -42,7 +38,7 @@ def report_on(
     forms = latency_forms(model, layers)
     fast = next(reversed(forms))
     expected = model.probabilities(inputs)
-    times = {str(b): ms for b, ms in milliseconds(forms, inputs, repeats).items()}
+    times = {str(b): milliseconds(forms, inputs[:b], repeats) for b in BATCHES}
     dense = [form for form in (DENSE_TORCH, DENSE_ONNX) if form in forms]
     sizes = {name: path.stat().st_size for name, path in files.items()}
     report = {
@@ -97,36 +93,6 @@ def in_onnxruntime(model: PrunedModel, layers: list[Layer]) -> Predict:
 def dense_bytes(layers: list[Layer]) -> int:
     """Bytes of the same members dense in float32, including BatchNorm."""
     return sum(layer.weights.nbytes + layer.biases.nbytes for layer in layers)
-
-
-# ---- latency
-
-
-def milliseconds(
-    forms: dict[str, Predict], inputs: np.ndarray, repeats: int = 30
-) -> dict[int, dict[str, float]]:
-    """Median milliseconds of a call by batch size and form; `inputs` has rows for the largest.
-
-    Counts the thread's CPU time, with the forms in turns, so that other programs disturb little
-    and all forms alike.
-    """
-    with one_thread():
-        return {batch: _in_turns(forms, inputs[:batch], repeats) for batch in BATCHES}
-
-
-def _in_turns(forms: dict[str, Predict], inputs: np.ndarray, repeats: int) -> dict[str, float]:
-    samples: dict[str, list[float]] = {form: [] for form in forms}
-    for predict in forms.values():  # compiles, and fills the caches
-        predict(inputs)
-    start = time.thread_time()
-    for done in range(repeats):
-        if done >= FEWEST and time.thread_time() - start > BUDGET_S:
-            break
-        for form, predict in forms.items():
-            before = time.thread_time()
-            predict(inputs)
-            samples[form].append(1000 * (time.thread_time() - before))
-    return {form: median(values) for form, values in samples.items()}
 
 
 # ---- for people

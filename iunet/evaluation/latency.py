@@ -8,18 +8,16 @@ subnetwork, for the efficiency table.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -32,69 +30,54 @@ from iunet.training.members import read_members
 from iunet.training.support.environment import describe_environment, set_up_torch
 
 BATCHES = (1, 128)
+FEWEST, BUDGET_S = 5, 3.0  # calls of each form, and seconds for all of them
 Norm = nn.BatchNorm1d | nn.BatchNorm2d
 
 
 @torch.no_grad()
-def measure_latency(
-    network: Network,
-    spec: NetworkSpec,
-    masks: dict[str, np.ndarray],
-    batches: tuple[int, ...] = BATCHES,
-    repeats: int = 30,
-    warm_up: int = 3,
-) -> dict[str, Any]:
-    """Median milliseconds of a forward pass, dense and in every pruned form, on one CPU thread.
+def measure_latency(network: Network, spec: NetworkSpec, repeats: int = 30) -> dict[str, Any]:
+    """Median milliseconds of a forward pass on one CPU thread, as the efficiency table names them.
 
-    `pruned_ms` is that of the fastest pruned form, named in `form`. A `speedup` below 1 means that
-    it is slower than the dense network.
+    `pruned_ms` is that of the fastest pruned form, named in `form`.
     """
-    network = copy.deepcopy(network).cpu().eval()
-    dense = fold_batchnorm(network)
-    for name, mask in masks.items():
-        weight = network.get_parameter(name)
-        weight.mul_(torch.from_numpy(mask).to(weight.dtype))
-    forms = pruned_forms(network)
-    result: dict[str, Any] = {"threads": 1, "repeats": repeats, "batches": {}}
-    for batch in batches:
+    dense, pruned = fold_batchnorm(network), pruned_forms(network)
+    found: dict[str, Any] = {}
+    fastest: list[str] = []
+    by_form: dict[str, dict[str, float]] = {}
+    for batch in BATCHES:
         x = torch.randn(batch, *spec.input_shape(), generator=torch.Generator().manual_seed(0))
-        with one_thread():
-            times = _times({"dense": dense, **forms}, x, repeats, warm_up)
-        dense_ms = times.pop("dense")
-        form = min(times, key=times.get)
-        result["batches"][str(batch)] = {
-            "dense_ms": dense_ms,
-            "pruned_ms": times[form],
-            "form": form,
-            "speedup": dense_ms / times[form],
-            "forms_ms": times,
-        }
-    return result
+        times = milliseconds({"dense": dense, **pruned}, x, repeats)
+        fastest.append(min(pruned, key=times.get))
+        found[f"latency_{batch}_dense_ms"] = times["dense"]
+        found[f"latency_{batch}_pruned_ms"] = times[fastest[-1]]
+        by_form[str(batch)] = times
+    return found | {"form": " / ".join(dict.fromkeys(fastest)), "forms_ms": by_form}
 
 
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Inside, torch uses one thread: on a busy machine, threads would wait for each other."""
-    before = torch.get_num_threads()
+def milliseconds(forms: dict[str, Callable], x: Any, repeats: int) -> dict[str, float]:
+    """The median of the calls of each form with `x`, after one that fills the caches.
+
+    Counts the thread's CPU time, with the forms in turns, so that other programs disturb little
+    and all forms alike. Large networks are called less often. torch uses one thread: on a busy
+    machine, threads would wait for each other.
+    """
+    samples: dict[str, list[float]] = {form: [] for form in forms}
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        for predict in forms.values():
+            predict(x)
+        start = time.thread_time()
+        for done in range(repeats):
+            if done >= FEWEST and time.thread_time() - start > BUDGET_S:
+                break
+            for form, predict in forms.items():
+                before = time.thread_time()
+                predict(x)
+                samples[form].append(1000 * (time.thread_time() - before))
     finally:
-        torch.set_num_threads(before)
-
-
-def _times(
-    forms: dict[str, Callable[[Tensor], Tensor]], x: Tensor, repeats: int, warm_up: int
-) -> dict[str, float]:
-    """Milliseconds of each form. They take turns, so that a busy moment hits all of them."""
-    samples: dict[str, list[float]] = {name: [] for name in forms}
-    for step in range(warm_up + repeats):
-        for name, form in forms.items():
-            start = time.perf_counter()
-            form(x)
-            if step >= warm_up:
-                samples[name].append(1000 * (time.perf_counter() - start))
-    return {name: median(values) for name, values in samples.items()}
+        torch.set_num_threads(threads)
+    return {form: median(values) for form, values in samples.items()}
 
 
 # ---- the stage
@@ -126,26 +109,14 @@ def measure_chosen(
     device = set_up_torch("cpu", 1, 1)
     network = build_network(spec)
     network.load_state_dict(read_members(files["weights"], masks, device)[0])
-    latency = measure_latency(network, spec, masks, repeats=repeats)
     content = {
         **run,
         "bytes_dense": Path(dense).stat().st_size,
         "bytes_pruned": sum(Path(files[name]).stat().st_size for name in ("weights", "mask")),
-        **latency_columns(latency),
-        "latency": latency,
+        **measure_latency(network, spec, repeats),
         "environment": describe_environment(device),
     }
     write_json(output, content)
-
-
-def latency_columns(latency: dict[str, Any]) -> dict[str, Any]:
-    """The measurements under the column names of the efficiency table."""
-    columns: dict[str, Any] = {}
-    for batch, entry in latency["batches"].items():
-        columns[f"latency_{batch}_dense_ms"] = entry["dense_ms"]
-        columns[f"latency_{batch}_pruned_ms"] = entry["pruned_ms"]
-    forms = [entry["form"] for entry in latency["batches"].values()]
-    return columns | {"form": " / ".join(dict.fromkeys(forms))}
 
 
 # ---- forms of a network
