@@ -66,8 +66,7 @@ class PrunedModel:
 
     def sizes(self) -> dict[str, Any]:
         """Parameters and operations, dense and pruned."""
-        kept = {name: int(mask.sum()) for name, mask in self.masks.items()}
-        return sizes(NetworkSpec(**self.network), kept, len(self.members))
+        return sizes(NetworkSpec(**self.network), self.masks, len(self.members))
 
 
 def empty_network(network: dict[str, Any]) -> Network:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from iunet.artifacts import read_json, read_tensors, write_json
 from iunet.data.load import Inputs, load_part, make_inputs
@@ -34,7 +35,6 @@ from iunet.training.support.environment import describe_environment
 log = logging.getLogger(__name__)
 FRESH_DRAWS = 3
 DECODER = "trained on the frozen encoder"
-FAILED: dict[str, Any] = {"metrics": {}, "trained_consistency": {}}
 
 
 class Evaluation:
@@ -52,11 +52,19 @@ class Evaluation:
         self.network: Network = build_network(self.spec).to(device)
         self.initial = read_tensors(inputs["initial"], device)
 
-    def trained(self, members: list[dict[str, torch.Tensor]]) -> dict[str, Any]:
+    def trained(
+        self,
+        members: list[dict[str, Tensor]],
+        masks: dict[str, np.ndarray],
+        failed: str | None = None,
+    ) -> dict[str, Any]:
         """Metrics on valid and test and the consistency, of the mean softmax over trained members.
 
-        BatchNorm uses the running statistics of the training.
+        BatchNorm uses the running statistics of the training. A failed training has its sizes only.
         """
+        facts = {"failed": failed, "sizes": sizes(self.spec, masks, len(members))}
+        if failed:
+            return {**facts, "metrics": {}, "trained_consistency": {}}
         metrics, predicted = {}, {}
         for name, part in {"valid": self.valid, "test": self.test}.items():
             probabilities = mean_softmax(self.network, members, self.prepare, part)
@@ -67,23 +75,18 @@ class Evaluation:
         same = consistency_of_members(
             self.network, members, self.prepare, self.test, predicted["test"], self.draws()
         )
-        return {"metrics": metrics, "trained_consistency": same}
+        return {**facts, "metrics": metrics, "trained_consistency": same}
 
-    def untrained_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
-        """The consistency of the untrained mask ⊙ θ† (without a mask, of θ†)."""
-        self.network.load_state_dict(lottery_ticket(self.initial, on(self.device, masks)))
+    def untrained(self, weights: dict[str, Tensor], masks: dict[str, np.ndarray]) -> Consistency:
+        """The consistency of untrained weights under a mask."""
+        self.network.load_state_dict(lottery_ticket(weights, on(self.device, masks)))
         return consistency(self.network, self.prepare, self.train, self.test, self.draws())
 
     def fresh_consistency(self, masks: dict[str, np.ndarray]) -> Consistency:
         """The mean consistency of the untrained mask ⊙ θ over fresh draws of θ."""
-        found, on_device = [], on(self.device, masks)
-        for draw in range(1, FRESH_DRAWS + 1):
-            fresh = fresh_weights(self.description, self.device, draw)
-            self.network.load_state_dict(lottery_ticket(fresh, on_device))
-            found.append(
-                consistency(self.network, self.prepare, self.train, self.test, self.draws())
-            )
-        return mean_consistency(found)
+        draws = range(1, FRESH_DRAWS + 1)
+        fresh = (fresh_weights(self.description, self.device, draw) for draw in draws)
+        return mean_consistency([self.untrained(weights, masks) for weights in fresh])
 
     def draws(self) -> dict[str, torch.Generator]:
         """A generator per transform; every network sees the same draws."""
@@ -97,13 +100,14 @@ class Evaluation:
         image = None if groups else tuple(self.test.raw.shape[1:])
         return first_layer(next(iter(masks.values())), groups, image)
 
-    def sizes(self, masks: dict[str, np.ndarray], members: int) -> dict[str, Any]:
-        kept = {name: int(mask.sum()) for name, mask in masks.items()}
-        return sizes(self.spec, kept, members)
-
     def write(self, path: str, run: str, result: dict[str, Any]) -> None:
         """Write the report: which network it is about, and the result."""
-        _log(run, result)
+        stage, metrics = result["stage"], result["metrics"]
+        if result["failed"]:
+            log.warning("%s %s failed: %s", run, stage, result["failed"])
+        else:
+            scores = metrics["test_accuracy"], metrics["test_balanced_accuracy"]
+            log.info("%s %s: test accuracy %.3f, balanced %.3f", run, stage, *scores)
         head = {
             "run": run,
             "dataset": self.description["dataset"],
@@ -121,18 +125,15 @@ def evaluate_supernet(
     If `inputs` names a decoder, it replaces the supernet's own, which was not trained.
     """
     evaluation = Evaluation(inputs, augment, device)
-    failed = read_json(inputs["supernet_report"])["failed"]
     supernet = read_tensors(inputs["supernet"], device)
     decoders = read_members(inputs["decoder"], {}, device) if "decoder" in inputs else [{}]
     members = [supernet | decoder for decoder in decoders]
     result = {
         "stage": "supernet",
         "ratio": 1,
-        "failed": failed,
         "decoder": DECODER if "decoder" in inputs else "its own",
-        **(FAILED if failed else evaluation.trained(members)),
-        "consistency": evaluation.untrained_consistency({}),
-        "sizes": evaluation.sizes({}, len(members)),
+        **evaluation.trained(members, {}, read_json(inputs["supernet_report"])["failed"]),
+        "consistency": evaluation.untrained(evaluation.initial, {}),
         "disconnected": False,
     }
     evaluation.write(output, run, result)
@@ -150,11 +151,9 @@ def evaluate_subnetwork(
     result = {
         "stage": "subnetwork",
         "ratio": mask_report["ratio"],
-        "failed": failed,
-        **(FAILED if failed else evaluation.trained(members)),
-        "consistency": {} if failed else evaluation.untrained_consistency(masks),
+        **evaluation.trained(members, masks, failed),
+        "consistency": {} if failed else evaluation.untrained(evaluation.initial, masks),
         "fresh_consistency": {} if failed else evaluation.fresh_consistency(masks),
-        "sizes": evaluation.sizes(masks, len(members)),
         "disconnected": mask_report["disconnected"],
         "overlap_with_initial_mask": mask_report["overlap_with_initial_mask"],
         "first_layer_mask": None if failed else evaluation.first_layer(masks),
@@ -170,26 +169,6 @@ def evaluate_dense(
     The reports of the supernets have its untrained θ†.
     """
     evaluation = Evaluation(inputs, augment, device)
-    members = read_members(inputs["weights"], {}, device)
-    result = {
-        "stage": "dense",
-        "ratio": 1,
-        "failed": None,
-        **evaluation.trained(members),
-        "sizes": evaluation.sizes({}, len(members)),
-        "disconnected": False,
-    }
+    trained = evaluation.trained(read_members(inputs["weights"], {}, device), {})
+    result = {"stage": "dense", "ratio": 1, **trained, "disconnected": False}
     evaluation.write(output, run, result)
-
-
-def _log(run: str, result: dict[str, Any]) -> None:
-    if result["failed"]:
-        log.warning("%s %s failed: %s", run, result["stage"], result["failed"])
-        return
-    log.info(
-        "%s %s: test accuracy %.3f, balanced %.3f",
-        run,
-        result["stage"],
-        result["metrics"]["test_accuracy"],
-        result["metrics"]["test_balanced_accuracy"],
-    )

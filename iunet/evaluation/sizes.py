@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec
 
 
-def sizes(spec: NetworkSpec, kept: dict[str, int], members: int) -> dict[str, Any]:
-    """What a network costs; `kept` is the number of weights that a mask keeps, by layer.
+def sizes(spec: NetworkSpec, masks: dict[str, np.ndarray], members: int) -> dict[str, Any]:
+    """What a network costs under a mask, or without one.
 
     Operations are those of Linear and Conv for one sample, a multiplication and an addition per
     weight and position. The ensemble's figures count all its members.
     """
     whole, layers = network_entry(spec.name).size(spec.options, spec.data()), spec.layers()
-    remaining = list(kept.values()) or [layer.weights for layer in layers]
+    remaining = [int(mask.sum()) for mask in masks.values()] or [layer.weights for layer in layers]
     pruned = [layer.weights - n for layer, n in zip(layers, remaining, strict=True)]
     n_encoder, n_kept = sum(layer.weights for layer in layers), sum(remaining)
     n_left = whole.parameters - sum(pruned)

@@ -140,8 +140,8 @@ def test_batchnorm_statistics_do_not_depend_on_the_order_of_the_rows():
 
 def test_sizes_by_hand():
     spec = NetworkSpec("mlp_tab", 3, n_inputs=4, options={"width": 8, "depth": 2})
-    kept = {"encoder.0.weight": 10, "encoder.3.weight": 6}
-    found = sizes(spec, kept, members=3)
+    masks = {"encoder.0.weight": np.arange(32) < 10, "encoder.3.weight": np.arange(64) < 6}
+    found = sizes(spec, masks, members=3)
     n_encoder, n_total = 4 * 8 + 8 * 8, 4 * 8 + 8 * 8 + 2 * 16 + 8 * 3 + 3
     assert found == {
         "encoder_weights": n_encoder,
