@@ -333,10 +333,6 @@ def summarise_study(
     # As objects: whole numbers stay whole in columns that not every trial has.
     table = pd.DataFrame([_row(trial) for trial in settled], dtype=object)
     write_text(output["trials"], table.to_csv(index=False, lineterminator="\n"))
-    seconds = {
-        key: sum(trial.user_attrs.get(key, 0.0) for trial in settled)
-        for key in ("seconds", "fit_seconds")
-    }
     content = {
         **facts,
         "study": study_name,
@@ -353,19 +349,17 @@ def summarise_study(
             "found": best.user_attrs["found"],
             "flags": best.user_attrs["flags"],
         },
-        "times": {"total_s": seconds["seconds"], "fit_s": seconds["fit_seconds"]},
+        "times": {
+            "total_s": table["seconds"].sum(),
+            "fit_s": table["fit_seconds"].dropna().sum(),
+        },
     }
     write_json(output["study"], content, files=[output["trials"]])
 
 
 def _within_budget(trials: list[FrozenTrial], budget: Budget) -> list[FrozenTrial]:
     """The trials that a budget pays for: a journal may have more, from a larger one before."""
-    kept: list[FrozenTrial] = []
-    for trial in trials:
-        if _spent(kept, budget):
-            break
-        kept.append(trial)
-    return kept
+    return [trial for i, trial in enumerate(trials) if not _spent(trials[:i], budget)]
 
 
 def _row(trial: FrozenTrial) -> dict[str, Any]:
