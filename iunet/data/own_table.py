@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from iunet.data.table import MOSTLY, RawTable, numbers_in
+from iunet.data.table import MOSTLY, RawTable, continuous_target, numbers_in
 from iunet.errors import UserError
 
 NAMELESS = re.compile(r"\s*|Unnamed: \d+")  # the second is what pandas writes and reads for it
@@ -24,35 +24,41 @@ def check_own_table(raw: RawTable) -> RawTable:
     names = raw.frame.columns
     if raw.target not in names or not names.is_unique or not all(isinstance(c, str) for c in names):
         return raw  # refused by the checks of all tables
-    warnings = []
+    warnings, left_out = [], []
     if not isinstance(raw.frame.index, pd.RangeIndex):
         index = ", ".join(str(name) for name in raw.frame.index.names)
         warnings.append(f"The table's index ({index}) is not a column and is left out.")
-    features = [name for name in names if name != raw.target]
-    left_out = [name for name in features if _numbers_the_rows(raw.frame[name])]
-    for name in features:
-        if name in left_out:
+    for name, column in raw.frame.drop(columns=raw.target).items():
+        if not _increases(column):
+            continue
+        counts = NAMELESS.fullmatch(name) and column.iloc[0] in (0, 1)
+        if counts and (column.diff()[1:] == 1).all():
+            left_out.append(name)
             warnings.append(
                 f"The column '{name}' numbers the rows, like an index that pandas wrote. It is "
                 "left out."
             )
-        elif _increases(raw.frame[name]):
+        else:
             warnings.append(
                 f"The column '{name}' grows from row to row, like an identifier or a time. If the "
                 "rows are sorted by class, it reveals the class: remove it."
             )
-    provenance = {**raw.provenance, "left_out": left_out} if left_out else raw.provenance
     frame = raw.frame.drop(columns=left_out)
-    _check_texts(frame, raw)
-    features = [name for name in features if name not in left_out]
-    if features and len(frame) > 1 and all(_is_constant(frame[name]) for name in features):
-        listed = ", ".join(f"'{name}'" for name in features[:5]) + ", …" * (len(features) > 5)
+    features = frame.drop(columns=raw.target)
+    _check_labels(frame[raw.target])
+    for name, column in features.items():
+        if name not in raw.categorical:
+            _refuse_commas(column)
+    constant = [_is_constant(column) for _, column in features.items()]
+    if len(frame) > 1 and constant and all(constant):
+        listed = ", ".join(f"'{name}'" for name in features.columns[:5])
+        listed += ", …" * (features.shape[1] > 5)
         raise UserError(f"every feature is constant ({listed}), so there is nothing to learn.")
     return replace(
         raw,
         frame=frame,
         categorical=tuple(name for name in raw.categorical if name not in left_out),
-        provenance=provenance,
+        provenance=raw.provenance | ({"left_out": left_out} if left_out else {}),
         warnings=[*raw.warnings, *warnings, *_look_alikes(frame)],
     )
 
@@ -62,13 +68,6 @@ def _increases(column: pd.Series) -> bool:
     if not numeric or pd.api.types.is_complex_dtype(column) or len(column) < 2:
         return False
     return bool(column.is_monotonic_increasing and column.is_unique)
-
-
-def _numbers_the_rows(column: pd.Series) -> bool:
-    """Row numbers are not a feature: in a file that is sorted by class they reveal the class."""
-    if not NAMELESS.fullmatch(column.name) or not _increases(column):
-        return False
-    return column.iloc[0] in (0, 1) and bool((column.diff()[1:] == 1).all())
 
 
 def _is_constant(column: pd.Series) -> bool:
@@ -86,14 +85,6 @@ def _texts(column: pd.Series) -> list[str]:
     if pd.api.types.is_numeric_dtype(column):
         return []
     return list(column.dropna().map(str).unique())
-
-
-def _check_texts(frame: pd.DataFrame, raw: RawTable) -> None:
-    for name in frame.columns:
-        if name == raw.target:
-            _check_labels(frame[name])
-        elif name not in raw.categorical:
-            _refuse_commas(frame[name])
 
 
 def _refuse_commas(column: pd.Series) -> None:
@@ -120,11 +111,7 @@ def _check_labels(target: pd.Series) -> None:
             )
     numbers = numbers_in(pd.Series(texts, dtype=object))  # kept as text, since one is `1.50`
     if texts and numbers.notna().all() and (numbers % 1 != 0).any():
-        raise UserError(
-            f"the target column '{target.name}' is continuous ({len(texts)} distinct values, such "
-            f"as {texts[0]}). iunet-bench classifies: bin the values into classes, or name another "
-            "target."
-        )
+        raise continuous_target(target.name, len(texts), texts[0])
 
 
 def _look_alikes(frame: pd.DataFrame) -> Iterator[str]:

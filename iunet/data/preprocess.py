@@ -48,6 +48,11 @@ class Categorical:
     def width(self) -> int:
         return len(self.levels) + bool(self.infrequent) + self.missing_level
 
+    def codes(self) -> dict[str, int]:
+        """The code of every level that train had."""
+        codes = {level: code for code, level in enumerate(self.levels)}
+        return codes | dict.fromkeys(self.infrequent, len(self.levels))
+
 
 @dataclass(frozen=True)
 class Preprocessing:
@@ -157,16 +162,11 @@ def apply_preprocessing(
     codes = np.empty((len(rows), len(fitted.categorical)), dtype=np.int32)
     for i, column in enumerate(fitted.categorical):
         raw_codes, levels = dictionary_codes(table.column(column.name))
-        codes[:, i] = _recode(column, levels)[raw_codes[rows]]
+        code, missing = column.codes(), column.width - 1 if column.missing_level else -1
+        # One more than there are levels: the table's code -1 (missing) maps to the last.
+        recode = np.array([code.get(level, -1) for level in levels] + [missing], dtype=np.int32)
+        codes[:, i] = recode[raw_codes[rows]]
     return numeric, codes
-
-
-def _recode(column: Categorical, levels: list[str]) -> np.ndarray:
-    """From the table's code to the fitted one; the last entry is for its -1, missing."""
-    code = {level: i for i, level in enumerate(column.levels)}
-    code |= dict.fromkeys(column.infrequent, len(column.levels))
-    missing = column.width - 1 if column.missing_level else -1
-    return np.array([code.get(level, -1) for level in levels] + [missing], dtype=np.int32)
 
 
 def float_values(column: pa.ChunkedArray) -> np.ndarray:

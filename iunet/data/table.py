@@ -83,10 +83,9 @@ def clean_features(
             arrays.append(_numeric_array(column))
             counts = {"n_missing": arrays[-1].null_count}
         columns.append({"name": name, "kind": kind, **counts})
-    undeclared = [c["name"] for c in columns if c["kind"] == "categorical"]
-    texts = frame[[name for name in undeclared if name not in categorical]]
-    warnings = [*_numbers_as_text(texts), *warnings]
-    return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns, warnings
+    texts = [c["name"] for c in columns if c["kind"] == "categorical"]
+    doubts = _numbers_as_text(frame[[name for name in texts if name not in categorical]])
+    return pa.Table.from_arrays(arrays, names=list(frame.columns)), columns, [*doubts, *warnings]
 
 
 def _check_shape(frame: pd.DataFrame, raw: RawTable) -> None:
@@ -128,10 +127,7 @@ def _clean_target(column: pd.Series) -> tuple[pa.DictionaryArray, list[dict[str,
             f"{where} is constant: every row is '{column.iloc[0]}'. There is nothing to classify."
         )
     if _is_continuous(column):
-        raise UserError(
-            f"{where} is continuous ({distinct} distinct values, such as {column.iloc[0]}). "
-            "iunet-bench classifies: bin the values into classes, or name another target."
-        )
+        raise continuous_target(column.name, distinct, column.iloc[0])
     if is_nearly_unique(distinct, len(column)):
         raise UserError(
             f"{where} has {distinct} distinct values in {len(column)} rows, so it is a continuous "
@@ -143,14 +139,21 @@ def _clean_target(column: pd.Series) -> tuple[pa.DictionaryArray, list[dict[str,
     return dictionary_array(codes, levels), classes
 
 
+def continuous_target(name: str, distinct: int, example: Any) -> UserError:
+    return UserError(
+        f"the target column '{name}' is continuous ({distinct} distinct values, such as "
+        f"{example}). iunet-bench classifies: bin the values into classes, or name another target."
+    )
+
+
 def is_nearly_unique(distinct: int, n_rows: int) -> bool:
     """So many distinct values are a measurement or an identifier: more than half of the rows."""
     return distinct > MAX_PLAUSIBLE_CLASSES and distinct > n_rows / 2
 
 
 def _is_continuous(column: pd.Series) -> bool:
-    inferred = pd.api.types.infer_dtype(column)
-    if inferred not in {"floating", "mixed-integer-float", "decimal"}:
+    fractions = {"floating", "mixed-integer-float", "decimal"}
+    if pd.api.types.infer_dtype(column) not in fractions:
         return False
     values = column.astype("float64")
     return not np.all(values == np.floor(values))

@@ -46,8 +46,8 @@ def build_onnx_network(model: PrunedModel, layers: list[Layer]) -> onnx.ModelPro
 
 def missing_text(preprocessing: dict[str, Any]) -> str:
     """The text for a missing category: empty, unless that is a level of a column."""
-    fitted = Preprocessing.from_json(preprocessing)
-    levels = {level for c in fitted.categorical for level in [*c.levels, *c.infrequent]}
+    categorical = Preprocessing.from_json(preprocessing).categorical
+    levels = {level for column in categorical for level in column.codes()}
     text = ""
     while text in levels:
         text = f"({text or 'missing'})"
@@ -112,8 +112,7 @@ class _Graph:
         return self.node("Cast", [scaled], "numeric", to=self.onnx.TensorProto.FLOAT)
 
     def _one_hot(self, column: Categorical) -> str:
-        codes = {level: i for i, level in enumerate(column.levels)}
-        codes |= dict.fromkeys(column.infrequent, len(column.levels))
+        codes = column.codes()
         if column.missing_level:
             codes[self.missing] = column.width - 1
         name = self.input(column.name, np.str_, 1)

@@ -185,7 +185,7 @@ def _levels(column: pd.Series, fitted: Categorical) -> pa.Array:
     boolean. Where fit had booleans, 0 and 1 are booleans, too, and anything else is refused.
     """
     codes, texts = encode_levels(column)
-    known, readings = {*fitted.levels, *fitted.infrequent}, {}
+    known, readings = set(fitted.codes()), {}
     booleans = known <= set(BOOLEANS.values())
     if not booleans and pd.api.types.is_numeric_dtype(column):
         _warn_of_numbers(column, texts, known)
