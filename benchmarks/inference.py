@@ -23,11 +23,11 @@ import torch
 
 from iunet.data.load import load_part, make_inputs
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import Layer, fold, without_dead_units
-from iunet.deploy.model import PrunedModel, write_model
+from iunet.deploy.model import PrunedModel, fold, write_model
 from iunet.deploy.report import BATCHES, dense_bytes, dense_torch, in_onnxruntime
 from iunet.deploy.run import read_run
 from iunet.evaluation.latency import milliseconds
+from iunet.networks.folded import Layer, without_dead_units
 
 DENSE = ("torch, dense", "onnxruntime, dense")
 

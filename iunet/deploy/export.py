@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from iunet.artifacts import write_json, write_text
-from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel, in_label_order, is_model, write_model
+from iunet.deploy.model import PrunedModel, fold, in_label_order, is_model, write_model
 from iunet.deploy.onnx import build_onnx
 from iunet.deploy.report import report_on, report_text
 from iunet.errors import UserError, one_line

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from iunet.deploy.folded import Layer, fold, without_dead_units
-from iunet.deploy.model import read_model
+from iunet.deploy.model import fold, read_model
 from iunet.errors import UserError
+from iunet.networks.folded import Layer, without_dead_units
 
 MOSTLY = 0.25  # from this density on, a dense product is faster
 CHUNK = 1024  # rows at once, to limit the memory of activations

@@ -7,6 +7,7 @@ parses numbers and JSON, and executes nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import tempfile
@@ -16,12 +17,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from iunet import __version__
 from iunet.artifacts import AGAIN, read_arrays_and_metadata, write_arrays
 from iunet.errors import UserError, one_line
 from iunet.evaluation.sizes import sizes
 from iunet.method.masks import expand_weights, pack_masks, unpack_masks
+from iunet.networks.folded import Layer, fold_batchnorm
 from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.training.members import split_members
 
@@ -84,6 +87,28 @@ def in_label_order(model: PrunedModel) -> PrunedModel:
         for member in model.members
     ]
     return replace(model, members=members, classes=[model.classes[i] for i in order])
+
+
+def fold(model: PrunedModel) -> list[Layer]:
+    """The layers of a model, including BatchNorm in eval mode; the decoder is the last."""
+    encoder = empty_network(model.network).encoder.children()
+    modules = [module for module in encoder if not isinstance(module, nn.Flatten)]
+    hidden = itertools.cycle([nn.Linear, nn.BatchNorm1d, nn.ReLU])
+    if len(modules) % 3 or not all(map(isinstance, modules, hidden)):
+        raise UserError(
+            f"The network '{model.network['name']}' cannot be exported, because not all of its "
+            "layers are fully connected. mlp_tab and mlp_vis can be exported."
+        )
+    # In double precision, so that only the result is rounded.
+    folded = [fold_batchnorm(network.double()).float() for network in model.networks()]
+    linear = [[m for m in network.modules() if isinstance(m, nn.Linear)] for network in folded]
+    return [
+        Layer(
+            np.stack([layer.weight.detach().numpy() for layer in members]),
+            np.stack([layer.bias.detach().numpy() for layer in members]),
+        )
+        for members in zip(*linear, strict=True)
+    ]
 
 
 # ---- the file

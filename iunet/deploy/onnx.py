@@ -18,9 +18,9 @@ import numpy as np
 
 from iunet.data.preprocess import Categorical, Preprocessing
 from iunet.deploy import INSTALL_EXPORT
-from iunet.deploy.folded import Layer, without_dead_units
 from iunet.deploy.model import PrunedModel
 from iunet.errors import UserError
+from iunet.networks.folded import Layer, without_dead_units
 
 if TYPE_CHECKING:
     import onnx

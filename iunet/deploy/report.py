@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from iunet.deploy.fast import FastModel, TorchLayers, mean_softmax
-from iunet.deploy.folded import Layer, without_dead_units
 from iunet.deploy.model import PrunedModel
 from iunet.deploy.onnx import (
     INPUTS,
@@ -22,6 +21,7 @@ from iunet.deploy.onnx import (
 )
 from iunet.escape import markdown_text
 from iunet.evaluation.latency import milliseconds
+from iunet.networks.folded import Layer, without_dead_units
 
 BATCHES = (1, 256)  # rows of the calls that are timed
 SHOWN = 20  # levels of a column in the Markdown

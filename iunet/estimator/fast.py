@@ -12,8 +12,7 @@ import torch
 from iunet.data.load import TabularInputs
 from iunet.data.preprocess import Preprocessing
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel, in_label_order, read_model
+from iunet.deploy.model import PrunedModel, fold, in_label_order, read_model
 from iunet.errors import UserError
 from iunet.estimator.columns import (
     as_pandas,

@@ -13,7 +13,6 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,17 +20,16 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
 from iunet.artifacts import read_json, write_json
 from iunet.method.masks import read_masks
+from iunet.networks.folded import Layer, fold_batchnorm, without_dead_units
 from iunet.networks.network import Network, NetworkSpec, build_network
 from iunet.training.members import read_members
 from iunet.training.support.environment import describe_environment, set_up_torch
 
 BATCHES = (1, 128)
 FEWEST, BUDGET_S = 5, 3.0  # calls of each form, and seconds for all of them
-Norm = nn.BatchNorm1d | nn.BatchNorm2d
 
 
 @torch.no_grad()
@@ -122,21 +120,6 @@ def measure_chosen(
 # ---- forms of a network
 
 
-def fold_batchnorm(network: nn.Module) -> nn.Module:
-    """The same function in eval mode, with every BatchNorm folded into the layer before it."""
-    folded = copy.deepcopy(network).eval()
-    for parent in list(folded.modules()):
-        before: tuple[str, nn.Module] | None = None
-        for name, child in list(parent.named_children()):
-            if isinstance(child, Norm) and before is not None:
-                layer_name, layer = before
-                fuse = fuse_linear_bn_eval if isinstance(layer, nn.Linear) else fuse_conv_bn_eval
-                setattr(parent, layer_name, fuse(layer, child))
-                setattr(parent, name, nn.Identity())
-            before = (name, child) if isinstance(child, nn.Linear | nn.Conv2d) else None
-    return folded
-
-
 def pruned_forms(network: Network) -> dict[str, nn.Module]:
     """All forms of a network with zeros for pruned weights."""
     folded = fold_batchnorm(network)
@@ -203,40 +186,20 @@ def _is_chain(encoder: nn.Sequential) -> bool:
 
 
 def remove_dead_units(folded: Network) -> Network:
-    """Remove units without outgoing weights, or with a constant output (no incoming weights).
-
-    Constants are added to the bias of the next layer. That is impossible before a Conv with padding
-    (the border sees zeros instead), so there only units with the constant 0 are removed.
-    """
+    """The same network as smaller dense layers."""
     form = copy.deepcopy(folded)
-    layers = [m for m in form.encoder if isinstance(m, nn.Linear | nn.Conv2d)] + [form.decoder]
-    for this, following in reversed(list(pairwise(layers))):
-        used = _inputs_by_unit(following, len(this.weight)).abs().sum(dim=(0, 2)) > 0
-        _keep_units(this, following, used)
-    for this, following in pairwise(layers):
-        dead = this.weight.flatten(1).abs().sum(dim=1) == 0
-        dead[0] &= not dead.all()  # a layer needs a unit
-        constant = this.bias.clamp(min=0) * dead
-        if isinstance(following, nn.Conv2d):
-            dead &= constant == 0
-        else:
-            by_unit = _inputs_by_unit(following, len(this.weight)).sum(dim=2)
-            following.bias = nn.Parameter(following.bias + by_unit @ constant)
-        _keep_units(this, following, ~dead)
+    modules = [m for m in form.encoder if isinstance(m, nn.Linear | nn.Conv2d)] + [form.decoder]
+    layers = [
+        Layer(
+            module.weight.detach().flatten(1).numpy()[None],
+            module.bias.detach().numpy()[None],
+            padded=isinstance(module, nn.Conv2d),
+        )
+        for module in modules
+    ]
+    for module, layer in zip(modules, without_dead_units(layers), strict=True):
+        weights, biases = (torch.from_numpy(array[0].copy()) for array in layer[:2])
+        kernel = module.weight.shape[2:]
+        module.weight = nn.Parameter(weights.reshape(len(biases), -1, *kernel))
+        module.bias = nn.Parameter(biases)
     return form
-
-
-def _inputs_by_unit(layer: nn.Module, units: int) -> Tensor:
-    """The layer's weights as (outputs, units before it, weights per unit)."""
-    return layer.weight.reshape(len(layer.weight), units, -1)
-
-
-def _keep_units(this: nn.Module, following: nn.Module, keep: Tensor) -> None:
-    if not keep.any():
-        keep[0] = True
-    shape = following.weight.shape
-    kept = _inputs_by_unit(following, len(this.weight))[:, keep]
-    new_shape = (shape[0], int(keep.sum()), *shape[2:]) if len(shape) == 4 else (shape[0], -1)
-    following.weight = nn.Parameter(kept.reshape(new_shape).contiguous())
-    this.weight = nn.Parameter(this.weight[keep].contiguous())
-    this.bias = nn.Parameter(this.bias[keep].contiguous())

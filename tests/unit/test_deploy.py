@@ -23,12 +23,12 @@ from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json
 from iunet.deploy.export import export_model
-from iunet.deploy.folded import Layer, fold, without_dead_units
-from iunet.deploy.model import in_label_order, read_model, write_model
+from iunet.deploy.model import fold, in_label_order, read_model, write_model
 from iunet.deploy.report import dense_bytes, dense_torch, report_on, report_text
 from iunet.deploy.run import read_run
 from iunet.errors import UserError
 from iunet.method.masks import compress_weights
+from iunet.networks.folded import Layer, without_dead_units
 from iunet.networks.network import NetworkSpec
 from iunet.runs import paths
 

@@ -11,7 +11,7 @@ import pytest
 from deployed import TABULAR, VISION, random_model
 
 from iunet.deploy.fast import FastModel
-from iunet.deploy.folded import fold
+from iunet.deploy.model import fold
 from iunet.errors import UserError
 
 NUMBA = pytest.param(

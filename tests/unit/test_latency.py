@@ -10,12 +10,12 @@ from toy_run import Toy
 
 from iunet.artifacts import read_json, write_json
 from iunet.evaluation.latency import (
-    fold_batchnorm,
     measure_chosen,
     measure_latency,
     pruned_forms,
     remove_dead_units,
 )
+from iunet.networks.folded import fold_batchnorm
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.tables.efficiency import MEASURED
 

@@ -21,8 +21,7 @@ from deployed import (
 
 from iunet.data.load import make_inputs
 from iunet.data.table import RawTable, clean_table
-from iunet.deploy.folded import fold
-from iunet.deploy.model import PrunedModel
+from iunet.deploy.model import PrunedModel, fold
 from iunet.deploy.onnx import build_onnx, class_array, missing_text
 
 onnxruntime = pytest.importorskip("onnxruntime")
