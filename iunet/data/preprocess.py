@@ -162,7 +162,8 @@ def apply_preprocessing(
     codes = np.empty((len(rows), len(fitted.categorical)), dtype=np.int32)
     for i, column in enumerate(fitted.categorical):
         raw_codes, levels = dictionary_codes(table.column(column.name))
-        code, missing = column.codes(), column.width - 1 if column.missing_level else -1
+        code = column.codes()
+        missing = column.width - 1 if column.missing_level else -1
         # One more than there are levels: the table's code -1 (missing) maps to the last.
         recode = np.array([code.get(level, -1) for level in levels] + [missing], dtype=np.int32)
         codes[:, i] = recode[raw_codes[rows]]
