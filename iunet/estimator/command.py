@@ -212,9 +212,10 @@ def run_predict(arguments: argparse.Namespace) -> None:
     from iunet.estimator.classifier import IUNetClassifier
     from iunet.estimator.columns import columns_by_place
 
+    out = arguments.out
     for given in (arguments.model, arguments.data):
-        if arguments.out and same_file(arguments.out, given):
-            raise UserError(f"{arguments.out} is an input of the prediction. Name another --out.")
+        if out and out.exists() and given.exists() and out.samefile(given):
+            raise UserError(f"{out} is an input of the prediction. Name another --out.")
     model = IUNetClassifier.load(arguments.model).set_params(device="auto")
     categories = [column["name"] for column in model._model.preprocessing["categorical"]]
     if hasattr(model, "feature_names_in_"):
@@ -226,11 +227,7 @@ def run_predict(arguments: argparse.Namespace) -> None:
     told = pd.DataFrame({"prediction": model.classes_[probabilities.argmax(axis=1)]})
     if arguments.probabilities:
         told[[f"probability of {label}" for label in model.classes_]] = probabilities
-    write_output(arguments.out, told.to_csv(index=False))
-
-
-def same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+    write_output(out, told.to_csv(index=False))
 
 
 def write_output(path: Path | None, text: str) -> None:

@@ -19,15 +19,13 @@ FEWEST_ROWS = 20  # below, a tenth says nothing
 DRAWS = 10_000
 
 
-def held_out_rows(y: pd.Series, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the rows to train on, and of a tenth to score, stratified by label."""
-    train, held_out, _ = stratified_split(encode_levels(y)[0], HELD_OUT, seed)
-    return np.sort(train), np.sort(held_out)
-
-
 def held_out_score(model: IUNetClassifier, X: pd.DataFrame, y: pd.Series, seed: int) -> str:
-    """The score of a model with these parameters that is trained on nine tenths of the rows."""
-    train, held_out = held_out_rows(y, seed)
+    """The score of a model with these parameters that is trained on nine tenths of the rows.
+
+    The other tenth is drawn by label.
+    """
+    train, held_out, _ = stratified_split(encode_levels(y)[0], HELD_OUT, seed)
+    train, held_out = np.sort(train), np.sort(held_out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all rows gives them
         scored = clone(model).fit(X.iloc[train], y.iloc[train])

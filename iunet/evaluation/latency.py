@@ -124,20 +124,22 @@ def pruned_forms(network: Network) -> dict[str, nn.Module]:
     """All forms of a network with zeros for pruned weights."""
     folded = fold_batchnorm(network)
     forms = {"sparse": sparse_form(folded)}
-    if isinstance(folded.encoder, nn.Sequential) and _is_chain(folded.encoder):
+    chain = nn.Linear | nn.Conv2d | nn.ReLU | nn.Flatten | nn.Identity  # not so in a ResNet
+    if all(isinstance(module, chain) for module in folded.encoder.children()):
         smaller = remove_dead_units(folded)
         forms |= {"smaller": smaller, "smaller and sparse": sparse_form(smaller)}
     return forms
 
 
 class SparseLinear(nn.Module):
+    """A layer with its BatchNorm, and therefore a bias, as a sparse matrix."""
+
     def __init__(self, layer: nn.Linear):
         super().__init__()
         self.weight, self.bias = _csr(layer.weight), layer.bias
 
     def forward(self, x: Tensor) -> Tensor:
-        out = (self.weight @ x.T).T
-        return out if self.bias is None else out + self.bias
+        return (self.weight @ x.T).T + self.bias
 
 
 class SparseConv(nn.Module):
@@ -152,9 +154,7 @@ class SparseConv(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         columns = F.unfold(x, self.kernel, **self.options)  # batch, channels·k², positions
         flat = columns.transpose(0, 1).reshape(columns.shape[1], -1)
-        out = self.weight @ flat
-        if self.bias is not None:
-            out = out + self.bias[:, None]
+        out = self.weight @ flat + self.bias[:, None]
         side = math.isqrt(columns.shape[2])  # all images are square
         return out.reshape(len(out), len(x), side, side).transpose(0, 1)
 
@@ -177,12 +177,6 @@ def sparse_form(folded: nn.Module) -> nn.Module:
 
 
 # ---- removal of dead units
-
-
-def _is_chain(encoder: nn.Sequential) -> bool:
-    """Whether layers follow one another, each with ReLU except Flatten: not so in a ResNet."""
-    kinds = nn.Linear | nn.Conv2d | nn.ReLU | nn.Flatten | nn.Identity
-    return all(isinstance(module, kinds) for module in encoder)
 
 
 def remove_dead_units(folded: Network) -> Network:

@@ -33,25 +33,21 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
             f"there is no embedded {dataset.kind} set '{dataset.location}', only: "
             f"{', '.join(names)}."
         )
-    if dataset.kind == "tabular":
-        return _sklearn_table(dataset.location)
-    classes, seed = PHOTO_DIGITS[dataset.location]
-    return photo_digits(list(classes), seed)
+    if dataset.kind == "vision":
+        classes, seed = PHOTO_DIGITS[dataset.location]
+        return photo_digits(list(classes), seed)
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{dataset.location}")(as_frame=True)
+    frame = bunch.data.copy()
+    frame["target"] = [str(bunch.target_names[label]) for label in bunch.target]
+    return RawTable(frame, "target", provenance=_provenance(dataset.location))
 
 
 def _provenance(name: str) -> dict[str, str]:
     import sklearn
 
     return {"source": "embedded", "name": name, "version": f"scikit-learn {sklearn.__version__}"}
-
-
-def _sklearn_table(name: str) -> RawTable:
-    from sklearn import datasets
-
-    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
-    frame = bunch.data.copy()
-    frame["target"] = [str(bunch.target_names[label]) for label in bunch.target]
-    return RawTable(frame, "target", provenance=_provenance(name))
 
 
 def photo_digits(classes: list[int], seed: int) -> RawImages:
