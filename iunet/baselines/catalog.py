@@ -80,20 +80,9 @@ def _mlp_c(settings: dict[str, Any], data: Data, device: str) -> Cost:
 LEARNERS = {
     "xgb": LearnerEntry("iunet.baselines.xgb", "XGB", 15, ("xgboost",), False, _xgb),
     "tabnet": LearnerEntry(
-        "iunet.baselines.tabnet",
-        "TABN",
-        11,
-        ("torch", "pytorch-tabnet"),
-        True,
-        _tabnet,
+        "iunet.baselines.tabnet", "TABN", 11, ("torch", "pytorch-tabnet"), True, _tabnet
     ),
     "mlp_c": LearnerEntry(
-        "iunet.baselines.mlp_c",
-        "MLP_TAB+C",
-        19,
-        ("torch",),
-        True,
-        _mlp_c,
-        class_weights="balanced",
+        "iunet.baselines.mlp_c", "MLP_TAB+C", 19, ("torch",), True, _mlp_c, class_weights="balanced"
     ),
 }

@@ -16,12 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.utils.validation import check_array
 
-from iunet.data.preprocess import (
-    Categorical,
-    Preprocessing,
-    apply_preprocessing,
-    fit_preprocessing,
-)
+from iunet.data.preprocess import Categorical, Preprocessing, apply_preprocessing, fit_preprocessing
 from iunet.data.table import (
     clean_features,
     dictionary_array,
