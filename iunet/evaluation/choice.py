@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,18 +11,6 @@ import numpy as np
 from iunet.artifacts import read_arrays, read_json, write_json
 from iunet.errors import UserError
 from iunet.scoring.metrics import classification_metrics
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A subnetwork that may be chosen, with its files by seed."""
-
-    supernet: str
-    cut: str
-    ratio: float | None  # None for β-LASSO
-    l1: float | None  # β-LASSO's
-    reports: dict[int, str]  # of the fine-tunings
-    predictions: dict[int, str]  # the labels that they predict for the validation rows
 
 
 def choose(candidates: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -40,7 +27,7 @@ def choose(candidates: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def write_choice(
-    candidates: list[Candidate],
+    candidates: list[dict[str, Any]],
     valid: str | Path,
     metric: str,
     facts: dict[str, str],
@@ -48,10 +35,12 @@ def write_choice(
 ) -> None:
     """Choose among fine-tuned subnetworks by a metric on the validation rows of `valid`.
 
-    `facts` are the dataset, network and method of the choice.
+    A candidate has its supernet, cut, ratio (None for β-LASSO) and l1 (β-LASSO's), and by seed the
+    files of its fine-tuning: `reports`, and `predictions` for the validation rows. `facts` are the
+    dataset, network and method of the choice.
     """
     labels = read_arrays(valid, "labels")["labels"]
-    scored = [_scored(candidate, labels, metric) for candidate in candidates]
+    scored = [_scored(**candidate, labels=labels, metric=metric) for candidate in candidates]
     chosen = choose(scored)
     content = {
         "run": "/".join(facts.values()),
@@ -63,26 +52,30 @@ def write_choice(
     write_json(output, content)
 
 
-def _scored(candidate: Candidate, labels: np.ndarray, metric: str) -> dict[str, Any]:
+def _scored(
+    reports: dict[int, str],
+    predictions: dict[int, str],
+    labels: np.ndarray,
+    metric: str,
+    **candidate: Any,
+) -> dict[str, Any]:
+    """A candidate with its score for each seed and their mean, or why it failed."""
     per_seed: dict[str, float] = {}
     failures = []
-    for seed, path in candidate.reports.items():
+    for seed, path in reports.items():
         report = read_json(path)
         if report.get("failed"):
             failures.append(f"{report['failed']} (seed {seed})")
             continue
-        predicted = read_arrays(candidate.predictions[seed], "predicted")["predicted"]
+        predicted = read_arrays(predictions[seed], "predicted")["predicted"]
         if predicted.shape != labels.shape:
             raise UserError(
-                f"{candidate.predictions[seed]} has {len(predicted)} predictions, but there are "
+                f"{predictions[seed]} has {len(predicted)} predictions, but there are "
                 f"{len(labels)} validation rows. Delete it and run the same command again."
             )
         per_seed[str(seed)] = classification_metrics(labels, predicted)[metric]
     return {
-        "supernet": candidate.supernet,
-        "cut": candidate.cut,
-        "ratio": candidate.ratio,
-        "l1": candidate.l1,
+        **candidate,
         "mean": fmean(per_seed.values()) if per_seed else None,
         "per_seed": per_seed,
         "failed": "; ".join(failures) or None,

@@ -14,7 +14,7 @@ from toy_run import Toy
 from iunet.artifacts import read_json, write_arrays, write_json
 from iunet.data.load import Part
 from iunet.errors import UserError
-from iunet.evaluation.choice import Candidate, choose, write_choice
+from iunet.evaluation.choice import choose, write_choice
 from iunet.evaluation.consistency import cohens_kappa, consistency
 from iunet.evaluation.locality import selectivity
 from iunet.evaluation.sizes import sizes
@@ -207,12 +207,13 @@ def test_the_stage_that_chooses(tmp_path):
         write_arrays(tmp_path / f"{name}.labels", {} if failed else {"predicted": predicted})
         return str(tmp_path / name)
 
-    def of(cut: str, *names: str) -> Candidate:
+    def of(cut: str, *names: str) -> dict:
         reports, predictions = (
             {seed: f"{name}.{ending}" for seed, name in enumerate(names)}
             for ending in ("report", "labels")
         )
-        return Candidate("s", cut, float(cut.removeprefix("ratio")), None, reports, predictions)
+        candidate = {"supernet": "s", "cut": cut, "ratio": float(cut.removeprefix("ratio"))}
+        return candidate | {"l1": None, "reports": reports, "predictions": predictions}
 
     candidates = [
         of("ratio2", fine_tuned("a", 16), fine_tuned("b", 18)),
@@ -220,7 +221,7 @@ def test_the_stage_that_chooses(tmp_path):
     ]
     facts = {"dataset": "wine", "network": "mlp_tab", "method": "omp"}
 
-    def chosen(*among: Candidate, metric: str = "accuracy") -> dict:
+    def chosen(*among: dict, metric: str = "accuracy") -> dict:
         write_choice(list(among), tmp_path / "valid", metric, facts, tmp_path / "out")
         return read_json(tmp_path / "out")
 

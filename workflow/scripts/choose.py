@@ -2,7 +2,7 @@
 
 from _job import start
 
-from iunet.evaluation.choice import Candidate, write_choice
+from iunet.evaluation.choice import write_choice
 from iunet.runs.names import CutName, SupernetName
 
 job = start(globals())
@@ -16,14 +16,14 @@ def by_seed(files, place):
 
 write_choice(
     candidates=[
-        Candidate(
-            supernet,
-            cut,
-            CutName.parse(cut).ratio,
-            SupernetName.parse(supernet).l1,
-            by_seed(inputs["reports"], place),
-            by_seed(inputs["predictions"], place),
-        )
+        {
+            "supernet": supernet,
+            "cut": cut,
+            "ratio": CutName.parse(cut).ratio,
+            "l1": SupernetName.parse(supernet).l1,
+            "reports": by_seed(inputs["reports"], place),
+            "predictions": by_seed(inputs["predictions"], place),
+        }
         for place, (supernet, cut) in enumerate(job.params.candidates)
     ],
     valid=inputs["valid"],
