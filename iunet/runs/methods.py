@@ -111,8 +111,6 @@ def resolve_method(config: Config, name: str, network: str) -> Method:
         points = [(1, LASSO, l1) for l1 in config["beta_lasso"]["l1"]]
         cuts = [CutName(None, options=options)]
     else:
-        if lacking := [part for part in ("kappa", "objective") if part not in row]:
-            raise UserError(f"The config key '{key}.{lacking[0]}' is missing.")
         points = [(row["kappa"], row["objective"], None)]
         ratios = row.get("ratios", config["prune"][kind]["ratios"])
         how = {option: row.get(option, off) for option, off in OFF["cut"].items()}

@@ -29,7 +29,7 @@ CATALOGS = {
     "inits": INITS,
     "networks": NETWORKS,
     "trained": (*NETWORKS, *LEARNERS),
-    "recipes": ("iunet", "beta_lasso", "dense", *LEARNERS),
+    "recipes": ("beta_lasso", "dense", *LEARNERS),
     "data sets of the paper": [row["dataset"] for table in (8, 9) for row in paper_table(table)],
 }
 

@@ -60,7 +60,6 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
         }
     _check_tables(config, declared)
     _check_datasets(config, registry, declared)
-    _check_ranges(config)
     _check_digits(config)
     away = unavailable(registry, config["data"]["mirror"])
     bench = Benchmark(config, registry, declared, away)
@@ -95,16 +94,6 @@ def _check_default_config(config: Config) -> None:
             "Start Snakemake in the project's folder, or name that folder with -d. To work in a "
             "folder of your own, copy the project's config/ into it."
         )
-
-
-def _check_ranges(config: Config) -> None:
-    """A range goes from the smaller to the larger value."""
-    for name, (low, high) in config["augment"]["vision"]["resize"].items():
-        if low > high:
-            raise UserError(
-                f"The config key 'augment.vision.resize.{name}' is [{low}, {high}]. Put the "
-                "smaller value first."
-            )
 
 
 def _check_digits(config: Config) -> None:
@@ -219,27 +208,10 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
     The Snakefile adds an overlay with budgets for an evening (config/own-table.yaml,
     own-images.yaml). The data set's name is the file's, unless that is taken.
     """
-    target, categorical = config["target"], config["categorical"]
     if config["own"] is None:
-        for key in ("target", "categorical"):
-            if config[key]:
-                raise UserError(
-                    f"The config key '{key}' needs a table of your own. Name its file too: "
-                    "--config own=my.csv."
-                )
         return None
     path = Path(config["own"])
     images = holds_images(path)
-    if images and (target is not None or categorical):
-        raise UserError(
-            f"The config keys 'target' and 'categorical' are for tables, but {path} holds images "
-            "with their labels. Leave the two keys out."
-        )
-    if not images and target is None:
-        raise UserError(
-            f"The config key 'own' names the table {path}, but 'target' does not say which column "
-            "to predict: --config own=my.csv target=label."
-        )
     refuse_placeholders("The config key 'own'", str(path))
     name = re.sub(r"[^a-z0-9._-]+", "-", path.name.partition(".")[0].lower())
     name = name.strip("._-")[:60] or "own"
@@ -249,7 +221,7 @@ def own_dataset(config: Config, taken: Collection[str]) -> Dataset | None:
         "vision" if images else "tabular",
         "file",
         str(path),
-        "" if images else str(target),
-        tuple(map(str, categorical)),
+        "" if images else str(config["target"]),
+        tuple(map(str, config["categorical"])),
         "the config key 'own'",
     )

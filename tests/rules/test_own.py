@@ -60,11 +60,12 @@ def test_what_else_the_command_line_says_wins(here):
 @pytest.mark.parametrize(
     ("config", "fragment"),
     [
-        ({"own": "My Data.csv"}, "'target' does not say which column"),
+        ({"own": "My Data.csv"}, "must be the column of the table `own` to predict: --config own"),
         ({"own": "My Data.csv", "target": "labl"}, "no target column 'labl'. Did you mean 'label'"),
         ({"own": "My Data.csv", "target": "label", "categorical": ["zip"]}, "no column 'zip'"),
-        ({"target": "label"}, "'target' needs a table of your own. Name its file"),
-        ({"own": "shapes.npz", "target": "label"}, "are for tables, but shapes.npz holds images"),
+        ({"target": "label"}, "'target' is 'label', but must be null: only a table"),
+        ({"own": "shapes.npz", "target": "label"}, "'target' is 'label', but must be null"),
+        ({"own": "shapes.npz", "categorical": ["zip"]}, "must be empty: only a table of your own"),
         ({"page": {"tables": ["table77"]}}, "'page.tables' names 'table77'"),
     ],
     ids=str,
@@ -86,8 +87,6 @@ def test_what_does_not_fit_is_refused(here, config, fragment):
 def test_the_data_set_is_named_as_its_file(file, name):
     config = {"own": file, "target": "y", "categorical": []}
     assert own_dataset(config, taken=["wine"]).name == name
-    with pytest.raises(UserError):
-        own_dataset(config | {"target": None}, taken=[])
 
 
 def test_placeholders_in_the_name_of_the_file_are_refused():
