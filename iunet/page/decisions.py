@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from iunet.runs.scale import config_value
+from iunet.results.scale import config_value
 from iunet.runs.settings import Config
 
 Decision = dict[str, Any]  # topic, decision, source; why, section and keys if it has them

@@ -11,7 +11,7 @@ from typing import Any
 
 from iunet.labels import dataset_label
 from iunet.machine.job_times import job_times
-from iunet.runs.scale import config_value, scaled_down
+from iunet.results.scale import config_value, scaled_down
 from iunet.runs.settings import Config
 
 Facts = dict[str, Any]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.paper import paper_table
-from iunet.runs.scale import PAPER_TRIALS
+from iunet.results.scale import PAPER_TRIALS
 from iunet.study.frames import by_dataset, markdown, scores
 from iunet.tables.metric_problem import FAMILIES, counts_of_cells
 from iunet.tables.verdicts import NOT_RUN

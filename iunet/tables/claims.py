@@ -15,8 +15,8 @@ from iunet.labels import method_label
 from iunet.paper import paper_claims
 from iunet.results.collect import Results
 from iunet.results.request import Request
+from iunet.results.scale import scaled_down
 from iunet.runs.entries import Benchmark, Cell
-from iunet.runs.scale import scaled_down
 from iunet.tables.cells import NONE, plain_table
 from iunet.tables.differences import (
     MEASURES,

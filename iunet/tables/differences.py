@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from iunet.baselines.catalog import LEARNERS
 from iunet.labels import method_label
 from iunet.results.collect import Results
+from iunet.results.scale import PAPER_TRIALS
 from iunet.results.selection import (
     consistency,
     costs,
@@ -22,7 +23,6 @@ from iunet.results.selection import (
     of_subnetworks,
 )
 from iunet.runs.names import base_network
-from iunet.runs.scale import PAPER_TRIALS
 from iunet.tables.cells import in_order, select
 from iunet.tables.locality import first_layers
 from iunet.tables.metric_problem import counts_of_cells

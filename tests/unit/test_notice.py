@@ -6,8 +6,8 @@ import pytest
 from configs import merged
 
 from iunet.page.facts import LEARNING_RATE, heading, notice
+from iunet.results.scale import PAPER_SCALE, config_value, scaled_down
 from iunet.runs.overlays import merged_config
-from iunet.runs.scale import PAPER_SCALE, config_value, scaled_down
 
 
 def test_the_papers_config_is_not_scaled_down_and_has_no_banner():
