@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def merged(*overlays: str, **changes: Any) -> dict[str, Any]:
     """The paper's config with overlays of config/, such as `test`, and changes on top."""
     config = copy.deepcopy(_of_files(overlays))
-    config["data"]["registry"] = [str(ROOT / "config" / "datasets.csv")]
+    config["data"]["registry"] = [str(ROOT / path) for path in config["data"]["registry"]]
     update_config(config, changes)
     return config
 
