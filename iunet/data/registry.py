@@ -48,9 +48,7 @@ class Dataset:
     source: str  # of SOURCES
     location: str  # OpenML task id, torchvision class, name of an embedded set, or path
     target: str = ""  # the label's column; OpenML and embedded sets know their own
-    categorical: tuple[
-        str, ...
-    ] = ()  # columns of a file that are categories though they look numeric
+    categorical: tuple[str, ...] = ()  # columns of a file: categories, even if they hold numbers
     declared_at: str = "the registry of data sets"  # file and line, for error messages
 
     def named(self) -> contextlib.AbstractContextManager[None]:

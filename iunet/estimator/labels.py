@@ -75,12 +75,8 @@ def loss_weights(
 ) -> LossWeights:
     """The weights of `class_weight` and `sample_weight`; the stages compute balanced ones."""
     of_classes = _class_weights(by_class, classes) if isinstance(by_class, dict) else None
-    return LossWeights(
-        *(
-            None if weights is None else torch.from_numpy(_as_float32(weights)).to(device)
-            for weights in (of_classes, by_sample)
-        )
-    )
+    of_both = (None if w is None else _as_float32(w, device) for w in (of_classes, by_sample))
+    return LossWeights(*of_both)
 
 
 def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
@@ -104,10 +100,11 @@ def _class_weights(given: dict[Any, float], classes: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _as_float32(weights: np.ndarray) -> np.ndarray:
+def _as_float32(weights: np.ndarray, device: torch.device) -> torch.Tensor:
     """Positive weights as float32, the largest between 1/2 and 1.
 
     Losses are weighted means, which a power of 2 in all weights does not change.
     """
     weights = np.ldexp(weights, -np.frexp(weights.max())[1])
-    return np.maximum(weights, LEAST_WEIGHT).astype(np.float32)
+    weights = np.maximum(weights, LEAST_WEIGHT).astype(np.float32)
+    return torch.from_numpy(weights).to(device)
