@@ -182,9 +182,8 @@ def refuse_infinite(column: str, values: np.ndarray) -> None:
 def _kind(column: pd.Series) -> str:
     """Whether a column is numeric or categorical; text with numbers among it is categorical."""
     types = pd.api.types
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return "categorical"
-    if types.is_bool_dtype(column) or types.is_string_dtype(column):
+    texts = isinstance(column.dtype, pd.CategoricalDtype) or types.is_string_dtype(column)
+    if texts or types.is_bool_dtype(column):
         return "categorical"
     if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
         return "numeric"
@@ -244,15 +243,13 @@ def encode_levels(column: pd.Series) -> tuple[np.ndarray, list[str]]:
                 "cannot be categories. Turn them into text or numbers, or leave the column out."
             )
         refuse_surrogates("The value", column.unique())
-    category = column.astype("category")
-    raw_codes = category.cat.codes.to_numpy().astype(np.int32)
-    texts = [level_text(value) for value in category.cat.categories]
-    occurring = set(np.unique(raw_codes[raw_codes >= 0]).tolist())
-    levels = sorted({texts[code] for code in occurring}, key=_natural_order)
+    category = column.astype("category").cat.remove_unused_categories().cat
+    texts = [level_text(value) for value in category.categories]
+    levels = sorted(set(texts), key=_natural_order)
     position = {level: i for i, level in enumerate(levels)}
     # One slot more than there are categories: code -1 (missing) then maps to the last, a -1.
-    recode = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int32)
-    return recode[raw_codes], levels
+    recode = np.array([position[text] for text in texts] + [-1], dtype=np.int32)
+    return recode[category.codes.to_numpy()], levels
 
 
 def refuse_surrogates(what: str, values: Iterable[Any]) -> None:
