@@ -44,8 +44,7 @@ CUT = ("prune", "finetune", "evaluate")
 DENSE = ("train_dense", "evaluate_dense")
 SMALL = ("initialise", "supernet", "decoder", "evaluate_supernet", *CUT, *DENSE)
 GROUPS = (  # a job is in the first that has its rule and fits (docs/cluster.md)
-    Group("splits", ("split_table",), 20),
-    Group("splits", ("split_images",), 20),
+    Group("splits", ("split_table", "split_images"), 20),
     Group("small", SMALL, 2, ("supernet", "finetune"), 5 * 60),
     Group("initials", ("initialise",), 20),
     Group("cuts", CUT, 2, ("finetune",), 60 * 60),

@@ -93,12 +93,9 @@ def check_run(bench: Benchmark, point: dict[str, str]) -> None:
     config, dataset, seed = bench.config, point["dataset"], point["seed"]
     network = point.get("network") or point["learner"]
     cut = point["cut"] + point.get("options", "") if "cut" in point else None
-    known = seed in map(str, bench.seeds)
-    if known and (run is None or (dataset, network, run, cut) in bench.runs):
-        return
     parts = [part for part in (dataset, network, run, f"seed{seed}", cut) if part]
     path = f"The path runs/{'/'.join(parts)}"
-    if not known:
+    if seed not in map(str, bench.seeds):
         check_schema({**config, "seeds": [int(seed)]}, f"{path}: ")
         if str(int(seed)) != seed:
             raise UserError(f"{path}: write seed{int(seed)}, without leading zeros.")
