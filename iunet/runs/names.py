@@ -103,6 +103,13 @@ def network_variant(network: str) -> str:
 INIT_PATTERN = rf"(?:-(?:{'|'.join(INITS)}))?"
 
 
+def _parts(form: str, text: str, what: str, how: str) -> re.Match[str]:
+    found = re.fullmatch(form, text)
+    if found is None:
+        raise UserError(f"'{text}' is not the name of a {what}. Write it as {how}.")
+    return found
+
+
 @dataclass(frozen=True)
 class SupernetName:
     """`kappa0.25-ilo-he_normal-lambda0.5`."""
@@ -114,22 +121,19 @@ class SupernetName:
     variant: str = ""  # -lambda0.5
 
     PARTS = (
-        rf"kappa(?P<kappa>[0-9.]+)-(?P<objective>{'|'.join(OBJECTIVES)}|{LASSO})"
-        rf"(?P<l1>[0-9.]*)(?P<init>{INIT_PATTERN})(?P<variant>{OPTIONS})"
+        rf"kappa(?P<kappa>[0-9.]+)-(?:(?P<objective>{'|'.join(OBJECTIVES)})|{LASSO}(?P<l1>[0-9.]+))"
+        rf"(?P<init>{INIT_PATTERN})(?P<variant>{OPTIONS})"
     )
 
     @classmethod
     @functools.cache
     def parse(cls, text: str) -> SupernetName:
-        found = re.fullmatch(cls.PARTS, text)
-        if found is None or bool(found["l1"]) != (found["objective"] == LASSO):
-            raise UserError(
-                f"'{text}' is not the name of a supernet. Write kappa<number>-<objective>, such as "
-                f"kappa0.25-ilo; objectives are {', '.join(OBJECTIVES)} and lasso<number>."
-            )
+        objectives = f"{', '.join(OBJECTIVES)} or {LASSO}<number>"
+        how = f"kappa<number>-<objective>, such as kappa0.25-ilo, with {objectives}"
+        found = _parts(cls.PARTS, text, "supernet", how)
+        kappa, objective = parse_value(found["kappa"]), found["objective"] or LASSO
         l1 = float(parse_value(found["l1"])) if found["l1"] else None
-        kappa = parse_value(found["kappa"])
-        return cls(kappa, found["objective"], l1, found["init"], found["variant"])
+        return cls(kappa, objective, l1, found["init"], found["variant"])
 
     def __str__(self) -> str:
         l1 = "" if self.l1 is None else value_text(self.l1)
@@ -165,11 +169,8 @@ class CutName:
     @classmethod
     @functools.cache
     def parse(cls, text: str) -> CutName:
-        found = re.fullmatch(rf"{cls.PARTS}(?P<options>{OPTIONS})", text)
-        if found is None:
-            raise UserError(
-                f"'{text}' is not the name of a cut. Write it as ratio8, units8 or survivors."
-            )
+        form = rf"{cls.PARTS}(?P<options>{OPTIONS})"
+        found = _parts(form, text, "cut", "ratio8, units8 or survivors")
         if found["ratio"] is None:
             return cls(None, options=found["options"])
         structure = next(k for k, start in STRUCTURES.items() if start == found["structure"])
@@ -206,11 +207,7 @@ class DenseName:
 
     @classmethod
     def parse(cls, text: str) -> DenseName:
-        found = re.fullmatch(cls.PARTS, text)
-        if found is None:
-            raise UserError(
-                f"'{text}' is not the name of a dense network. Write it as dense or dense-glorot."
-            )
+        found = _parts(cls.PARTS, text, "dense network", "dense or dense-glorot")
         return cls(found["init"], found["options"])
 
     def __str__(self) -> str:

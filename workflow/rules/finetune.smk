@@ -32,7 +32,7 @@ rule finetune:
         "../scripts/finetune.py"
 
 
-rule train_dense:
+use rule finetune as train_dense with:
     input:
         unpack(files(stages.initial_weights)),
         **TRAINING_DATA,
@@ -46,17 +46,12 @@ rule train_dense:
         paths.benchmark(paths.DENSE, "train_dense")
     group:
         job_group("train_dense")
-    conda:
-        "../../envs/train.yaml"
-    threads: config["train"]["threads"]
     resources:
         **job_resources("train_dense"),
     params:
         **job_params("train_dense"),
     message:
         "Training {wildcards.network} on {wildcards.dataset} without pruning, seed {wildcards.seed}"
-    script:
-        "../scripts/finetune.py"
 
 
 rule decoder:
