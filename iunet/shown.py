@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache, cached_property
 
-from iunet.figures.catalog import declared_figures, figure_entry, figure_request, figure_titles
+from iunet.figures.catalog import declared_figures, figure_module, figure_request, figure_titles
 from iunet.paper import paper_digest
 from iunet.provenance import digest
 from iunet.results.request import every_run, files, request_digest
@@ -88,7 +88,7 @@ class Shown:
             "figure": Stage(
                 {"asked": lambda bench, point: request_digest(bench, self.figure(point.figure))},
                 (lambda bench, point: {"files": self.figure_files(point.figure)},),
-                lambda bench, point: figure_entry(bench, point.figure).module,
+                lambda bench, point: figure_module(bench, point.figure),
             ),
             "rows": Stage(
                 {"asked": lambda bench, point: request_digest(bench, every_run(bench))},

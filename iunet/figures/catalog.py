@@ -1,4 +1,4 @@
-"""The figures in the order of the page: for each its title, its module, and what it is made of.
+"""The figures in the order of the page: for each its title and what it is made of.
 
 Imported at every start of Snakemake: what draws is imported in the figure's own job.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from iunet.results.request import Request, request_of
@@ -15,24 +16,26 @@ from iunet.runs.entries import Benchmark, Declared, why_empty
 from iunet.runs.settings import study_folder
 
 TUNING = "tuning/"  # figures of the studies on one data set: tuning/<dataset>
-ARRAYS = {"figure3": paths.SUPERNET_HISTOGRAMS, "figure4": paths.SUPERNET_WEIGHTS}
+FILES = {  # of a supernet, which these figures read themselves
+    "figure3": {"arrays": paths.SUPERNET_HISTOGRAMS},
+    "figure4": {"arrays": paths.SUPERNET_WEIGHTS, "report": paths.SUPERNET_REPORT},
+}
 
 
 @dataclass(frozen=True)
 class FigureEntry:
     title: str
-    module: str
     request: Callable[[Benchmark, str], Request]  # what it is made of, by its name
     key: str = ""  # the config's entry that names its data sets
     kind: str | None = None  # of data, if it is for one kind only
 
 
-def _runs(bench: Benchmark, name: str) -> Request:
-    return request_of(bench, figure_entry(bench, name).key)
-
-
 def _every_method(bench: Benchmark, name: str) -> Request:
     return Request(bench.cells)
+
+
+def _runs(bench: Benchmark, name: str) -> Request:
+    return request_of(bench, figure_entry(bench, name).key)
 
 
 def _arrays(bench: Benchmark, name: str) -> Request:
@@ -56,37 +59,19 @@ def _trials(bench: Benchmark, name: str) -> Request:
 
 
 FIGURES = {
-    "overview": FigureEntry(
-        "IUNET against every other method", "iunet.figures.overview", _every_method
-    ),
+    "overview": FigureEntry("IUNET against every other method", _every_method),
     "figure2": FigureEntry(
-        "Figure 2: validation accuracy against compression",
-        "iunet.figures.figure2",
-        _runs,
-        "figures.figure2",
-        "vision",
+        "Figure 2: validation accuracy against compression", _runs, "figures.figure2", "vision"
     ),
     "figure3": FigureEntry(
-        "Figure 3: magnitudes of weights during training",
-        "iunet.figures.figure3",
-        _arrays,
-        "figures.figure3",
-        "vision",
+        "Figure 3: magnitudes of weights during training", _arrays, "figures.figure3", "vision"
     ),
     "figure4": FigureEntry(
-        "Figure 4: first-layer weights after training",
-        "iunet.figures.figure4",
-        _arrays,
-        "figures.figure4",
+        "Figure 4: first-layer weights after training", _arrays, "figures.figure4"
     ),
-    "densities": FigureEntry(
-        "Densities of the layers of masks", "iunet.figures.densities", _masks, "tables.laziness"
-    ),
+    "densities": FigureEntry("Densities of the layers of masks", _masks, "tables.laziness"),
     "critical_difference": FigureEntry(
-        "Critical difference of the methods on tables",
-        "iunet.figures.critical_difference",
-        _ranking,
-        "tables.table7",
+        "Critical difference of the methods on tables", _ranking, "tables.table7"
     ),
 }
 
@@ -94,12 +79,17 @@ FIGURES = {
 def figure_entry(bench: Benchmark, name: str) -> FigureEntry:
     """A figure of the catalog, of an experiment of the config, or of the studies on a data set."""
     if name in bench.config["experiments"]:
-        module, key = "iunet.figures.scores", f"experiments.{name}"
-        return FigureEntry(f"Experiment {name}: scores", module, _runs, key)
+        return FigureEntry(f"Experiment {name}: scores", _runs, f"experiments.{name}")
     if name.startswith(TUNING):
-        title = f"Tuning on {name.removeprefix(TUNING)}"
-        return FigureEntry(title, "iunet.figures.tuning", _trials)
+        return FigureEntry(f"Tuning on {name.removeprefix(TUNING)}", _trials)
     return FIGURES[name]
+
+
+def figure_module(bench: Benchmark, name: str) -> str:
+    """The module that draws a figure; one of the catalog has a module with its own name."""
+    if name in bench.config["experiments"]:
+        return "iunet.figures.scores"
+    return "iunet.figures.tuning" if name.startswith(TUNING) else f"iunet.figures.{name}"
 
 
 def declared_figures() -> dict[str, Declared]:
@@ -134,18 +124,19 @@ def trained_supernets(bench: Benchmark, figure: str) -> list[dict[str, Any]]:
     there which inputs belong to which feature.
     """
     found = []
+    seeds = bench.seeds[:1] if figure == "figure4" else bench.seeds
     for cell in bench.cells_of(f"figures.{figure}"):
-        place = {"dataset": cell.dataset, "network": cell.method.network}
         kind = bench.registry[cell.dataset].kind
-        templates = {"arrays": ARRAYS[figure], "report": paths.SUPERNET_REPORT}
-        templates |= {"preprocessing": paths.PREPROCESSING} if kind == "tabular" else {}
-        for supernet in cell.method.supernets:
-            for seed in bench.seeds[:1] if figure == "figure4" else bench.seeds:
-                run = {**place, "supernet": supernet, "seed": seed}
-                files = {of: bench.path(template, **run) for of, template in templates.items()}
-                missing = bench.missing(cell, files.values())
-                head = {**run, "method": cell.method.name, "kind": kind, "missing": missing}
-                found.append(head | {"files": {} if missing else files})
+        templates = FILES[figure] | (
+            {"preprocessing": paths.PREPROCESSING} if kind == "tabular" else {}
+        )
+        for supernet, seed in product(cell.method.supernets, seeds):
+            run = {"dataset": cell.dataset, "supernet": supernet, "seed": seed}
+            place = run | {"network": cell.method.network}
+            files = {of: bench.path(template, **place) for of, template in templates.items()}
+            missing = bench.missing(cell, files.values())
+            run |= {"method": cell.method.name, "kind": kind, "missing": missing}
+            found.append(run | {"files": {} if missing else files})
     return found
 
 
@@ -154,12 +145,11 @@ def tuned_studies(bench: Benchmark, name: str) -> list[tuple[str, str, str | Non
 
     Where every seed has a study of its own, that of the first one.
     """
-    dataset = name.removeprefix(TUNING)
-    cells = [c for c in bench.all_cells if c.dataset == dataset and c.method.tuned]
-    study = study_folder(bench.config, bench.seeds[0])
+    dataset, study = name.removeprefix(TUNING), study_folder(bench.config, bench.seeds[0])
     found = {}
-    for cell in cells:
-        learner = cell.method.network
-        path = bench.path(paths.STUDY_TRIALS, dataset=dataset, learner=learner, study=study)
-        found.setdefault(cell.method.name, (cell.method.name, path, bench.missing(cell, [path])))
+    for cell in bench.all_cells:
+        if cell.dataset == dataset and cell.method.tuned:
+            place = {"dataset": dataset, "learner": cell.method.network, "study": study}
+            path = bench.path(paths.STUDY_TRIALS, **place)
+            found[cell.method.name] = (cell.method.name, path, bench.missing(cell, [path]))
     return list(found.values())

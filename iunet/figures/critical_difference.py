@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import Figure
 
 from iunet.artifacts import read_json
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_reason
-from iunet.figures.style import FONT, INK, PAGE_WIDTH, house_style, look, new_figure
+from iunet.figures.parts import Rows
+from iunet.figures.style import FONT, INK, PAGE_WIDTH, look, new_figure
 from iunet.labels import method_label
 from iunet.runs.entries import Benchmark
 
@@ -28,62 +28,44 @@ def rows(bench: Benchmark, name: str) -> Rows:
 
 
 def pairs(ranking: dict[str, Any]) -> Rows:
-    """One row per pair of methods, the better one first.
-
-    `ranking` has ranks, p_values, n_datasets, and `problem`, the reason why nothing was tested:
-    then a row per method.
-    """
-    ranks, problem = ranking["ranks"], ranking["problem"]
-    order = sorted(ranks, key=lambda method: (ranks[method], method))
-    found = combinations(order, 2) if not problem else [(method, None) for method in ranks]
-    rows = []
-    for a, b in [*found] or [(None, None)]:
-        p = ranking["p_values"][a][b] if b else None
-        rows.append(
-            {
-                "method": a,
-                "rank": ranks.get(a),
-                "other": b,
-                "other_rank": ranks.get(b),
-                "p_value": p,
-                "differ": p < ALPHA if b else None,
-                "alpha": ALPHA,
-                "n_datasets": ranking["n_datasets"],
-                "missing": problem,
-            }
-        )
-    return rows
+    """One row per pair of methods, the better one first; one with the reason if none was tested."""
+    if ranking["problem"]:
+        return [{"missing": f"Not enough data to test differences: {ranking['problem']}"}]
+    ranks, p_values = ranking["ranks"], ranking["p_values"]
+    return [
+        {
+            "method": a,
+            "rank": ranks[a],
+            "other": b,
+            "other_rank": ranks[b],
+            "p_value": p_values[a][b],
+            "differ": p_values[a][b] < ALPHA,
+            "alpha": ALPHA,
+            "n_datasets": ranking["n_datasets"],
+            "missing": None,
+        }
+        for a, b in combinations(sorted(ranks, key=lambda method: (ranks[method], method)), 2)
+    ]
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
-    ranks = {row["method"]: row["rank"] for row in rows if row["method"]}
-    if problem := rows[0]["missing"]:
-        names = [f"{method_label(m)} {ranks[m]:.2f}" for m in sorted(ranks, key=ranks.get)]
-        note = f"Average ranks: {', '.join(names)}." if names else ""
-        return draw_reason(f"Not enough data to test differences: {problem}", note)
-    ranks[rows[-1]["other"]] = rows[-1]["other_rank"]  # the last is only ever the other one
+    """Each pair both ways: its first columns give the ranks, and all of them the p-values."""
+    from scikit_posthocs import critical_difference_diagram
+
+    pairs = pd.DataFrame(rows)
+    other_way = {"method": "other", "rank": "other_rank", "other": "method", "other_rank": "rank"}
+    both = pd.concat([pairs, pairs.rename(columns=other_way)])
+    ranks = both.groupby("method")["rank"].first().sort_values(kind="stable")
+    p_values = both.pivot(index="method", columns="other", values="p_value").fillna(1.0)
     note = (
         f"Average rank over {rows[0]['n_datasets']} data sets by balanced accuracy; 1 is best. "
         f"A bar joins methods of which no two differ at α = {ALPHA:g}; its dots are its methods."
     )
     figure, body = new_figure(PAGE_WIDTH * 0.8, 0.9 + 0.16 * len(ranks), [note])
-    _draw_diagram(body, ranks, rows)
-    return figure
-
-
-def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None:
-    from scikit_posthocs import critical_difference_diagram
-
-    labels = {method: method_label(method) for method in ranks}
-    matrix = pd.DataFrame(1.0, index=[*labels.values()], columns=[*labels.values()])
-    for row in rows:
-        a, b = labels[row["method"]], labels[row["other"]]
-        matrix.loc[a, b] = matrix.loc[b, a] = row["p_value"]
     axes = body.subplots()
     drawn = critical_difference_diagram(
-        {labels[method]: rank for method, rank in ranks.items()},
-        matrix,
+        ranks.rename(method_label),
+        p_values.rename(index=method_label, columns=method_label),
         alpha=ALPHA,
         ax=axes,
         label_fmt_left="{label}  {rank:.2f} ",
@@ -92,7 +74,7 @@ def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None
         marker_props={"s": 22, "edgecolor": "white", "linewidth": 0.5},
         elbow_props={"linewidth": 1.0},
         crossbar_props={"color": INK, "linewidth": 2.2, "marker": "o", "markersize": 4},
-        color_palette={label: look(method).colour for method, label in labels.items()},
+        color_palette={method_label(method): look(method).colour for method in ranks.index},
         text_h_margin=0.04 * len(ranks),
     )
     for (bar,) in drawn["crossbars"]:  # in the order of a set: the file would differ every time
@@ -105,3 +87,4 @@ def _draw_diagram(body: FigureBase, ranks: dict[str, float], rows: Rows) -> None
     axes.set_xlim(1, len(ranks))
     axes.set_xticks(range(1, len(ranks) + 1))
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
+    return figure

@@ -17,16 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import (
-    Rows,
-    draw_curves,
-    draw_panels,
-    key_line,
-    missing_note,
-    panel_grid,
-    seeds_note,
-)
-from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, house_style, new_figure
+from iunet.figures.parts import Rows, draw_curves, draw_panels, missing_note, panel_grid, seeds_note
+from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, look, new_figure
 from iunet.labels import dataset_label, method_label, method_order, network_label, run_names
 from iunet.networks.expected import Layer, expected_densities, init_of
 from iunet.results.collect import Results, collect
@@ -72,21 +64,21 @@ def initial_densities(run: dict[str, Any], shapes: list[str], default: str) -> l
     )
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows).assign(disconnected=lambda f: f["density"].eq(0))
+    there = frame[frame["missing"].isna()]
     panels = {
         _title(*key, of_panel["ratio"].dropna()): of_panel
-        for key, of_panel in frame.groupby(["dataset", "network"], sort=False)
+        for key, of_panel in there.groupby(["dataset", "network"], sort=False)
     }
     lines, columns = panel_grid(len(panels))
     width = min(PAGE_WIDTH, 1.6 + 2.1 * columns)
-    figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame))
-    axes = draw_panels(body, panels, "density", _draw_panel)
-    _set_scale(axes[0, 0], frame[["density", "expected"]].stack())
+    figure, body = new_figure(width, 0.5 + 1.95 * lines, _notes(frame, there))
+    axes = draw_panels(body, panels, _draw_panel)
+    _set_scale(axes[0, 0], there[["density", "expected"]].stack())
     body.supylabel("Part of the weights kept", size=FONT)
     key = {"loc": "outside lower center", "ncols": min(4, 2 + columns), "handlelength": 2.6}
-    body.legend(handles=_key(frame), **key)
+    body.legend(handles=_key(there), **key)
     return figure
 
 
@@ -97,8 +89,7 @@ def _title(dataset: str, network: str, ratios: pd.Series) -> str:
 
 def _set_scale(panel: Axes, densities: pd.Series) -> None:
     """Logarithmic, down to half a decade below all densities but 0, which lies at the bottom."""
-    lowest = densities[densities > 0].min() if densities.gt(0).any() else 0.1
-    floor = 10.0 ** math.floor(math.log10(lowest) - 0.5)
+    floor = 10.0 ** math.floor(math.log10(densities[densities > 0].min()) - 0.5)
     panel.set_yscale("symlog", linthresh=floor, linscale=0.5)
     panel.set_ylim(-floor / 4, 1.4)  # room for the markers at 0
     panel.minorticks_off()
@@ -106,22 +97,27 @@ def _set_scale(panel: Axes, densities: pd.Series) -> None:
 
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame) -> None:
-    layers = sorted(frame["layer"].unique())
     # Not the standard deviation: seeds may differ by orders of magnitude.
-    draw_curves(panel, frame, "layer", "density", layers, whole_range=True, **SOLID)
+    draw_curves(panel, frame, "layer", "density", whole_range=True, **SOLID)
     initial = frame.dropna(subset="expected").groupby(["method", "layer"])["expected"].mean()
     # Most methods start from the same weights: one line for all of them.
     for heights in dict.fromkeys(tuple(part) for _, part in initial.groupby("method")):
-        panel.plot(layers, heights, color=FAINT, **EXPECTED, zorder=2, label="expected")
+        panel.plot(
+            sorted(frame["layer"].unique()),
+            heights,
+            color=FAINT,
+            **EXPECTED,
+            zorder=2,
+            label="expected",
+        )
     panel.set_xlabel("Layer")
     panel.xaxis.set_major_locator(MaxNLocator(9, steps=[1, 2, 5, 10], integer=True))
     panel.grid(axis="y")
 
 
 def _key(frame: pd.DataFrame) -> list[Line2D]:
-    density = frame.groupby("method")["density"]
     handles = [
-        key_line(method, method_label(method), density.get_group(method), **SOLID)
+        Line2D([], [], **look(method).line_style() | SOLID, label=method_label(method))
         for method in method_order(frame["method"])
     ]
     if frame["expected"].notna().any():
@@ -129,12 +125,11 @@ def _key(frame: pd.DataFrame) -> list[Line2D]:
     return handles
 
 
-def _notes(frame: pd.DataFrame) -> list[str]:
+def _notes(frame: pd.DataFrame, there: pd.DataFrame) -> list[str]:
     point = ["dataset", "network", "method", "layer"]
-    there = frame[frame["density"].notna()]
     sentences = [seeds_note(there, point, "from the lowest to the highest seed")]
-    if frame["expected"].notna().any():
+    if there["expected"].notna().any():
         sentences.append("Dashed: densities of the mask of the initial weights.")
-    if frame["disconnected"].any():
+    if there["disconnected"].any():
         sentences.append("Hollow marker: in some seed the layer lost all its weights (cut off).")
     return [" ".join(sentences), missing_note(frame, run_names(frame))]

@@ -12,18 +12,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from iunet.errors import UserError
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import (
-    Rows,
-    draw_curves,
-    key_line,
-    missing_note,
-    say_why_empty,
-    seeds_note,
-)
-from iunet.figures.style import FONT, PAGE_WIDTH, house_style, new_figure
+from iunet.figures.parts import Rows, draw_curves, missing_note, seeds_note
+from iunet.figures.style import FONT, PAGE_WIDTH, look, new_figure
 from iunet.labels import OBJECTIVE_LABELS, dataset_label, kappa_label, method_label, method_order
 from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
@@ -60,12 +54,6 @@ def points(runs: pd.DataFrame) -> Rows:
                 "missing": missing,
             }
         )
-    several = runs.groupby("method")["supernet"].unique().loc[lambda names: names.map(len) > 1]
-    for method, supernets in several.items():
-        raise UserError(
-            f"Figure 2 was asked for two supernets of the method '{method}': "
-            f"{' and '.join(supernets[:2])}."
-        )
     return found
 
 
@@ -78,16 +66,16 @@ def sweeps_of(run: dict[str, Any]) -> list[str]:
 # ---- drawing
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
-    datasets = list(frame["dataset"].unique())
-    ratios = sorted(frame.loc[frame["missing"].isna(), "ratio"].unique())
+    there = frame[frame["missing"].isna()]
+    datasets = list(there["dataset"].unique())
+    ratios = sorted(there["ratio"].unique())
     width = min(PAGE_WIDTH, 1.3 + 2.4 * len(datasets))
-    figure, body = new_figure(width, 4.2, _notes(frame))
-    axes = body.subplots(len(SWEEPS), len(datasets), sharey="col", squeeze=False)
+    figure, body = new_figure(width, 4.2, _notes(frame, there))
+    axes = body.subplots(len(SWEEPS), len(datasets), sharex="col", sharey="col", squeeze=False)
     for sweep, panels in zip(SWEEPS, axes, strict=True):
-        of_sweep = frame[[sweep in sweeps_of(row) for row in rows]]
+        of_sweep = there[[sweep in sweeps_of(row) for row in there.to_dict("records")]]
         for dataset, panel in zip(datasets, panels, strict=True):
             _draw_panel(panel, of_sweep[of_sweep["dataset"] == dataset], ratios)
         _draw_legend(panels[-1], of_sweep, sweep)
@@ -100,13 +88,8 @@ def draw(rows: Rows) -> Figure:
 
 def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
     """The mean over seeds, with one standard deviation about it where there are two seeds."""
-    found = frame[frame["missing"].isna()]
-    if found.empty:
-        say_why_empty(panel, frame)
-        return
-    draw_curves(panel, found, "ratio", "valid_accuracy", ratios)
+    draw_curves(panel, frame, "ratio", "valid_accuracy")
     panel.set_xscale("log", base=2)
-    panel.set_xlim(min(ratios) / 1.15, max(ratios) * 1.15)
     panel.set_xticks(ratios, map("{:g}".format, ratios))
     panel.minorticks_off()
     panel.grid(axis="y")
@@ -114,33 +97,34 @@ def _draw_panel(panel: Axes, frame: pd.DataFrame, ratios: list[float]) -> None:
 
 def _draw_legend(panel: Axes, frame: pd.DataFrame, sweep: str) -> None:
     """To the right of a row of panels, from κ = 1 down, IUNET last."""
-    curves = {method: frame[frame["method"] == method] for method in method_order(frame["method"])}
-    order = sorted(curves, key=lambda name: (name == "iunet", -curves[name]["kappa"].iloc[0]))
+    runs = frame.drop_duplicates("method").set_index("method")
+    order = sorted(method_order(runs.index), key=lambda m: (m == "iunet", -runs["kappa"][m]))
     handles = [
-        key_line(name, curve_label(curves[name].iloc[0], sweep), curves[name]["valid_accuracy"])
-        for name in order
+        Line2D(
+            [], [], **look(method).line_style(), label=curve_label(method, runs.loc[method], sweep)
+        )
+        for method in order
     ]
     place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left"}
     title = SWEEPS[sweep]
     panel.legend(handles=handles, title=title, **place, handlelength=2.6, labelspacing=0.7)
 
 
-def curve_label(row: pd.Series, sweep: str) -> str:
+def curve_label(method: str, run: pd.Series, sweep: str) -> str:
     """What the sweep varies, and the method's name where it has one of its own."""
-    if row["method"] == "iunet":
-        return f"IUNET ({kappa_label(row['kappa'])}, ILO)"
-    name = kappa_label(row["kappa"]) if sweep == "pis" else OBJECTIVE_LABELS[row["objective"]]
-    init = SupernetName.parse(row["supernet"]).init.removeprefix("-")
+    if method == "iunet":
+        return f"IUNET ({kappa_label(run['kappa'])}, ILO)"
+    name = kappa_label(run["kappa"]) if sweep == "pis" else OBJECTIVE_LABELS[run["objective"]]
+    init = SupernetName.parse(run["supernet"]).init.removeprefix("-")
     name += f", {init}" if init else ""
-    return f"{name} (OMP)" if row["method"] == "omp" else name
+    return f"{name} (OMP)" if method == "omp" else name
 
 
-def _notes(frame: pd.DataFrame) -> list[str]:
-    there = frame[frame["missing"].isna()]
+def _notes(frame: pd.DataFrame, there: pd.DataFrame) -> list[str]:
     sentences = [seeds_note(there, ["dataset", "method", "ratio"], "± one standard deviation")]
     if there["disconnected"].any():
         sentences.append("Hollow marker: in some seed a layer lost all its weights.")
-    if lent := list(frame.loc[frame["decoder"] == LENT_DECODER, "method"].unique()):
+    if lent := list(there.loc[there["decoder"] == LENT_DECODER, "method"].unique()):
         names = " and ".join(map(method_label, lent))
         sentences.append(
             f"{names} at ratio 1: a decoder trained on the frozen encoder, since its supernet "

@@ -22,8 +22,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from iunet.artifacts import read_arrays
 from iunet.errors import UserError
 from iunet.figures.catalog import trained_supernets
-from iunet.figures.parts import Rows, missing_note, read_report, say_why_empty
-from iunet.figures.style import PAGE_WIDTH, house_style, new_figure
+from iunet.figures.parts import Rows, missing_note
+from iunet.figures.style import PAGE_WIDTH, new_figure
 from iunet.labels import dataset_label, kappa_label
 from iunet.method.catalog import LASSO
 from iunet.runs.entries import Benchmark
@@ -65,7 +65,6 @@ def _bins(supernets: list[dict[str, Any]]) -> list[tuple[int, float, float, floa
     """Epoch, edges and share of each bin that holds a weight: the mean over seeds."""
     of_seeds = []
     for run in supernets:
-        read_report(run)
         arrays = read_arrays(run["files"]["arrays"], "counts", "edges")
         counts, edges = arrays["counts"], arrays["edges"].tolist()  # [epochs + 1, bins], [bins + 1]
         of_seeds.append(counts / counts[0].sum())
@@ -76,40 +75,33 @@ def _bins(supernets: list[dict[str, Any]]) -> list[tuple[int, float, float, floa
 # ---- drawing
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
-    counted = frame[frame["share"].notna()]
-    datasets = list(frame["dataset"].unique())
-    kappas = dict(zip(frame["supernet"], frame["kappa"], strict=True))
+    there = frame[frame["missing"].isna()]
+    datasets = list(there["dataset"].unique())
+    kappas = dict(zip(there["supernet"], there["kappa"], strict=True))
     supernets = sorted(kappas, key=lambda supernet: (-kappas[supernet], supernet))
-    matrices = {key: _matrix(part) for key, part in counted.groupby(["dataset", "supernet"])}
-    scale = Normalize(0, 100 * counted["share"].max() if matrices else 100)
+    matrices = {key: _matrix(part) for key, part in there.groupby(["dataset", "supernet"])}
+    scale = Normalize(0, 100 * there["share"].max())
     width = min(PAGE_WIDTH, 1.6 + 1.6 * len(supernets))
-    figure, body = new_figure(width, 0.8 + 1.4 * len(datasets), _notes(frame))
+    figure, body = new_figure(width, 0.8 + 1.4 * len(datasets), _notes(frame, there))
     axes = body.subplots(len(datasets), len(supernets), sharex="row", sharey=True, squeeze=False)
-    for i, dataset in enumerate(datasets):
-        for panel, supernet in zip(axes[i], supernets, strict=True):
-            if (dataset, supernet) in matrices:
-                _draw_panel(panel, *matrices[dataset, supernet], scale)
-                panel.set_xlabel("Epoch" if dataset == datasets[-1] else "")
-            else:
-                is_panel = (frame["dataset"] == dataset) & (frame["supernet"] == supernet)
-                say_why_empty(panel, frame[is_panel])
-            panel.set_title(kappa_label(kappas[supernet]) if i == 0 else "")
-        axes[i, 0].set_ylabel(f"{dataset_label(dataset)}\n|θ|")
-    if matrices:
-        # Magnitudes between which nearly all weights of every panel lie, in every epoch.
-        ends = [
-            [quantile_of(share, edges, tail) for tail in TAILS]
-            for shares, edges in matrices.values()
-            for share in shares
-        ]
-        axes[0, 0].set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
-        key = {"aspect": 14 * len(axes), "pad": 0.015, "fraction": 0.05}
-        bar = body.colorbar(ScalarMappable(scale, COLOURS), ax=axes, **key)
-        bar.set_label("Weights per bin (%)")
-        bar.outline.set_visible(False)
+    for (dataset, supernet), (found, edges) in matrices.items():
+        panel = axes[datasets.index(dataset), supernets.index(supernet)]
+        _draw_panel(panel, found, edges, scale)
+    for dataset, panel in zip(datasets, axes[:, 0], strict=True):
+        panel.set_ylabel(f"{dataset_label(dataset)}\n|θ|")
+    for supernet, top, bottom in zip(supernets, axes[0], axes[-1], strict=True):
+        top.set_title(kappa_label(kappas[supernet]))
+        bottom.set_xlabel("Epoch")
+    # Magnitudes between which nearly all weights of every panel lie, in every epoch.
+    shares_of = [(share, edges) for found, edges in matrices.values() for share in found]
+    low, high = ([quantile_of(*each, tail) for each in shares_of] for tail in TAILS)
+    axes[0, 0].set_ylim(min(low), max(high))
+    key = {"aspect": 14 * len(axes), "pad": 0.015, "fraction": 0.05}
+    bar = body.colorbar(ScalarMappable(scale, COLOURS), ax=axes, **key)
+    bar.set_label("Weights per bin (%)")
+    bar.outline.set_visible(False)
     return figure
 
 
@@ -139,11 +131,8 @@ def quantile_of(shares: np.ndarray, edges: np.ndarray, quantile: float) -> float
     return float(np.exp(np.interp(quantile, cumulative, np.log(edges))))
 
 
-def _notes(frame: pd.DataFrame) -> list[str]:
+def _notes(frame: pd.DataFrame, there: pd.DataFrame) -> list[str]:
     text = "Solid line: median magnitude. Dashed: above it lies the largest eighth of the weights."
-    there = frame[frame["share"].notna()]
-    if len(there):
-        several = there["seeds"].str.contains(" ").any()
-        text += " Mean over seeds." if several else " One seed."
-    names = frame["kappa"].map(kappa_label)
-    return [text, missing_note(frame.rename(columns={"seeds": "seed"}), names)]
+    several = there["seeds"].str.contains(" ").any()
+    text += " Mean over seeds." if several else " One seed."
+    return [text, missing_note(frame, frame["kappa"].map(kappa_label))]

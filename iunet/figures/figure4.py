@@ -26,8 +26,8 @@ from iunet.artifacts import read_arrays, read_json
 from iunet.errors import UserError
 from iunet.evaluation.locality import locality, selectivity
 from iunet.figures.catalog import trained_supernets
-from iunet.figures.parts import Rows, missing_note, read_report, say_why_empty
-from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, SMALL, house_style, new_figure
+from iunet.figures.parts import Rows, missing_note
+from iunet.figures.style import FAINT, FONT, PAGE_WIDTH, SMALL, new_figure
 from iunet.labels import dataset_label, method_label
 from iunet.runs.entries import Benchmark
 
@@ -37,6 +37,7 @@ BRIGHTEST = 99.5  # percentile of the shown magnitudes at which the scale ends
 COLOURS = "magma"
 GROUPS = ("#0072B2", "#8fc7ea")  # shades of neighbouring one-hot groups
 LONGEST_NAME = 18
+HEIGHTS = {"image": 2.85, "tabular": 2.9}  # inches of the halves
 COLUMNS = ("unit", "input", "feature", "magnitude", "measure", "value", "missing")
 
 
@@ -47,41 +48,39 @@ def rows(bench: Benchmark, name: str) -> Rows:
 def weight_rows(supernets: list[dict[str, Any]]) -> Rows:
     """One row per weight shown, numbered as the network has it, and one per number of a measure.
 
-    A missing run is a row too.
+    A missing run is a row too. Images come first.
     """
     rows = []
-    for part, kind, shown in (("image", "vision", _image), ("tabular", "tabular", _table)):
-        of_kind = [supernet for supernet in supernets if supernet["kind"] == kind]
-        if len({supernet["dataset"] for supernet in of_kind}) > 1:
-            raise UserError(f"Figure 4 shows one {part} data set, and was asked for several.")
-        for supernet in of_kind:
-            run = {"part": part} | {key: supernet[key] for key in ("dataset", "method", "seed")}
-            run |= dict.fromkeys(COLUMNS)
-            if supernet["missing"]:
-                rows.append(run | {"missing": supernet["missing"]})
-                continue
-            report, files = read_report(supernet), supernet["files"]
-            name = report["first_layer"]
-            weight = np.abs(read_arrays(files["arrays"], name)[name])
-            units, features, measures = shown(weight, files, report)
-            rows += [
-                run | {"measure": f"{measure} {key}", "value": value}
-                for measure, found in measures.items()
-                for key, value in found.items()
-            ]
-            for unit in units:
-                for i, magnitude in enumerate(weight[unit].tolist()):
-                    of_weight = {"unit": unit, "input": i, "feature": features[i]}
-                    rows.append(run | of_weight | {"magnitude": f"{magnitude:.6g}"})
+    for supernet in sorted(supernets, key=lambda s: s["kind"] == "tabular"):
+        part, shown = ("tabular", _table) if supernet["kind"] == "tabular" else ("image", _image)
+        run = {"part": part} | {key: supernet[key] for key in ("dataset", "method", "seed")}
+        run |= dict.fromkeys(COLUMNS)
+        if supernet["missing"]:
+            rows.append(run | {"missing": supernet["missing"]})
+            continue
+        files = supernet["files"]
+        report = read_json(files["report"])
+        name = report["first_layer"]
+        weight = np.abs(read_arrays(files["arrays"], name)[name])
+        units, features, measures = shown(weight, files, report["network"])
+        rows += [
+            run | {"measure": f"{measure} {key}", "value": value}
+            for measure, found in measures.items()
+            for key, value in found.items()
+        ]
+        for unit in units:
+            for i, magnitude in enumerate(weight[unit].tolist()):
+                of_weight = {"unit": unit, "input": i, "feature": features[i]}
+                rows.append(run | of_weight | {"magnitude": f"{magnitude:.6g}"})
     return rows
 
 
 Shown = tuple[list[int], list[str], dict[str, dict[str, Any]]]  # units, features, measures
 
 
-def _image(weight: np.ndarray, files: dict[str, str], report: dict[str, Any]) -> Shown:
+def _image(weight: np.ndarray, files: dict[str, str], network: dict[str, Any]) -> Shown:
     """The units with the largest norm, the pixel of each input, and the locality."""
-    side, channels = report["network"]["side"], report["network"]["channels"]
+    side, channels = network["side"], network["channels"]
     if channels != 3:
         raise UserError(
             f"Figure 4 shows images with 3 channels, and {files['report']} is of images with "
@@ -98,7 +97,7 @@ def _image(weight: np.ndarray, files: dict[str, str], report: dict[str, Any]) ->
     return units, pixels, measures
 
 
-def _table(weight: np.ndarray, files: dict[str, str], report: dict[str, Any]) -> Shown:
+def _table(weight: np.ndarray, files: dict[str, str], network: dict[str, Any]) -> Shown:
     """All units, the raw feature of each input, and the selectivity."""
     groups = read_json(files["preprocessing"])["groups"]
     columns = [list(range(group["start"], group["stop"])) for group in groups]
@@ -118,12 +117,12 @@ def largest(magnitudes: np.ndarray, ratio: int) -> np.ndarray:
 # ---- drawing
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
-    halves = dict(iter(frame.groupby("part")))  # images first
-    heights = [{"image": 2.85, "tabular": 2.9}[part] for part in halves]
-    figure, body = new_figure(PAGE_WIDTH, sum(heights), _notes(frame))
+    there = frame[frame["missing"].isna()]
+    halves = dict(iter(there.groupby("part", sort=False)))
+    heights = [HEIGHTS[part] for part in halves]
+    figure, body = new_figure(PAGE_WIDTH, sum(heights), _notes(frame, there))
     subfigures = body.subfigures(len(halves), 1, height_ratios=heights, squeeze=False)[:, 0]
     for subfigure, (part, half) in zip(subfigures, halves.items(), strict=True):
         layers = {}
@@ -150,18 +149,14 @@ def _draw_images(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
     blocks = subfigure.subfigures(1, len(layers), squeeze=False, wspace=0.04)[0]
     for block, (title, layer) in zip(blocks, layers.items(), strict=True):
         block.suptitle(title, size=FONT)
-        if layer["missing"].notna().any():
-            say_why_empty(block.subplots(), layer)
-            continue
         magnitudes, scale = _matrix(layer)
         axes = block.subplots(2, N_UNITS // 2).ravel()
-        for panel in axes:
-            panel.set_axis_off()
         side = math.isqrt(magnitudes.shape[1] // 3)
         pictures = magnitudes.reshape(-1, 3, side, side).transpose(0, 2, 3, 1)
-        for panel, unit, picture in zip(
-            axes, layer["unit"].dropna().unique(), pictures, strict=False
-        ):
+        units = layer["unit"].dropna().unique()
+        for panel in axes:
+            panel.set_axis_off()
+        for panel, unit, picture in zip(axes, units, pictures, strict=False):
             panel.imshow(np.asarray(scale(picture)), interpolation="nearest")
             panel.set_title(f"unit {unit:g}", size=SMALL, pad=2, color=FAINT)
         text = f"{_locality(_measures(layer))}\nbrightest from |θ| = {scale.vmax:.2g} on"
@@ -183,9 +178,6 @@ def _draw_tables(subfigure: SubFigure, layers: dict[str, pd.DataFrame]) -> None:
     axes = subfigure.subplots(1, len(layers), squeeze=False)[0]
     for panel, (title, layer) in zip(axes, layers.items(), strict=True):
         panel.set_title(title)
-        if layer["missing"].notna().any():
-            say_why_empty(panel, layer)
-            continue
         magnitudes, scale = _matrix(layer)
         seaborn.heatmap(
             magnitudes,
@@ -244,10 +236,9 @@ def named_groups(groups: pd.DataFrame, spacing: float) -> pd.Series:
     return pd.Series(chosen).sort_values()
 
 
-def _notes(frame: pd.DataFrame) -> list[str]:
+def _notes(frame: pd.DataFrame, there: pd.DataFrame) -> list[str]:
     """The seed and what is missing; the caption explains the rest."""
-    shown = frame[frame["missing"].isna()]
-    notes = [f"Seed {frame['seed'][0]}. Kept: the largest eighth of the layer."] * bool(len(shown))
-    if input_groups(shown[shown["part"] == "tabular"])["width"].gt(1).any():
-        notes.append("The strip shows the extent of each one-hot group.")
-    return [" ".join(notes), missing_note(frame, frame["method"].map(method_label))]
+    note = f"Seed {frame['seed'][0]}. Kept: the largest eighth of the layer."
+    if input_groups(there[there["part"] == "tabular"])["width"].gt(1).any():
+        note += " The strip shows the extent of each one-hot group."
+    return [note, missing_note(frame, frame["method"].map(method_label))]

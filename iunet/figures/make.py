@@ -10,9 +10,8 @@ from matplotlib.transforms import Bbox
 
 from iunet.artifacts import atomic_path, write_json, write_text
 from iunet.escape import csv_text
-from iunet.figures.catalog import figure_entry, why_nothing
+from iunet.figures.catalog import figure_module, why_nothing
 from iunet.figures.parts import Rows, draw_reason
-from iunet.figures.style import house_style
 from iunet.runs.entries import Benchmark
 
 # Without dates and names of versions, the same data give the same bytes.
@@ -25,20 +24,16 @@ UNDATED = {
 def make_figure(name: str, bench: Benchmark, output: dict[str, str]) -> None:
     if reason := why_nothing(bench, name):
         rows = [{"missing": reason}]
-        figure = draw_reason(reason)
     else:
-        module = importlib.import_module(figure_entry(bench, name).module)
+        module = importlib.import_module(figure_module(bench, name))
         rows = module.rows(bench, name)
-        figure = module.draw(rows)
-    write_figure(figure, rows, output)
+    reasons = dict.fromkeys(row["missing"] for row in rows)
+    missing = "; ".join(reasons) if all(reasons) else None
+    write_figure(draw_reason(missing) if missing else module.draw(rows), rows, output)
     files = [output[form] for form in ("png", "pdf", "csv")]
-    missing = None
-    if all(row["missing"] for row in rows):
-        missing = "; ".join(dict.fromkeys(row["missing"] for row in rows))
     write_json(output["json"], {"figure": name, "missing": missing}, files=files)
 
 
-@house_style
 def write_figure(figure: Figure, rows: Rows, output: dict[str, str]) -> None:
     """Write the figure as PDF and PNG and its data as CSV: `output` has these three paths."""
     _fix_layout(figure)

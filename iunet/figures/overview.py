@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import Rows, draw_reason
-from iunet.figures.style import FAINT, INK, PAGE_WIDTH, house_style, new_figure
+from iunet.figures.parts import Rows
+from iunet.figures.style import FAINT, INK, PAGE_WIDTH, new_figure
 from iunet.labels import method_label
 from iunet.results.collect import collect
 from iunet.results.selection import main_runs
@@ -61,11 +61,8 @@ def _group(method: str) -> str:
     return ablations if method in ABLATIONS else controls
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     """A panel for each kind of data, all on the same scale, with a line for each method."""
-    if rows[0]["missing"]:
-        return draw_reason(rows[0]["missing"])
     frame = pd.DataFrame(rows).astype(dict.fromkeys(ENDS, float))
     lines = _lines(frame)
     kinds = list(frame["kind"].unique())

@@ -12,14 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from iunet.figures.catalog import figure_request
-from iunet.figures.parts import (
-    Rows,
-    draw_panels,
-    missing_note,
-    panel_grid,
-    runs_note,
-)
-from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, house_style, look, new_figure
+from iunet.figures.parts import Rows, draw_panels, missing_note, panel_grid
+from iunet.figures.style import FAINT, INK, PAGE_WIDTH, SMALL, look, new_figure
 from iunet.labels import METRIC_LABELS, dataset_label, method_order, run_names
 from iunet.results.collect import collect, is_tabular
 from iunet.results.selection import of_results
@@ -52,60 +46,56 @@ def scores(runs: pd.DataFrame) -> Rows:
     return found
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
     frame["name"] = run_names(frame)
-    groups = frame.groupby("dataset", sort=False)
+    there = frame[frame["missing"].isna()]
+    groups = there.groupby("dataset", sort=False)
     panels = {dataset_label(dataset): of_panel for dataset, of_panel in groups}
-    first = frame.drop_duplicates("name")
-    order = first["method"].map(method_order(first["method"]).index)
-    methods = first.loc[order.sort_values(kind="stable").index].set_index("name")["method"]
+    order = method_order(there["method"])
+    names = list(
+        there.sort_values("method", key=lambda m: m.map(order.index), kind="stable")[
+            "name"
+        ].unique()
+    )
     lines, columns = panel_grid(len(panels))
-    width = 0.3 + max(map(len, methods.index)) * 0.6 * SMALL / 72 + PANEL_WIDTH * columns
-    height = lines * (0.62 + LINE_HEIGHT * max(len(methods), 2))
-    figure, body = new_figure(min(PAGE_WIDTH, width), height, _notes(frame))
-    one_metric = frame["metric"].nunique() == 1
-
-    def draw_panel(panel: Axes, scored: pd.DataFrame) -> None:
-        of_dataset = frame[frame["dataset"] == scored["dataset"].iloc[0]]
-        _draw_panel(panel, scored, methods, {*of_dataset["name"]} - {*scored["name"]})
-        panel.set_xlabel("" if one_metric else _axis_label(scored), size=SMALL)
-
-    axes = draw_panels(body, panels, "value", draw_panel)
-    if one_metric:
-        body.supxlabel(_axis_label(frame), size=SMALL)
-    axes[0, 0].set_yticks(range(len(methods)), methods.index)
-    axes[0, 0].set_ylim(len(methods) - 0.5, -0.5)  # the first method on top
+    width = 0.3 + max(map(len, names)) * 0.6 * SMALL / 72 + PANEL_WIDTH * columns
+    height = lines * (0.62 + LINE_HEIGHT * max(len(names), 2))
+    figure, body = new_figure(min(PAGE_WIDTH, width), height, _notes(frame, there))
+    axes = draw_panels(body, panels, lambda panel, scored: _draw_panel(panel, scored, names))
+    if there["metric"].nunique() == 1:
+        body.supxlabel(_axis_label(there), size=SMALL)
+    else:
+        for panel, of_panel in zip(axes.flat, panels.values(), strict=False):
+            panel.set_xlabel(_axis_label(of_panel), size=SMALL)
+    axes[0, 0].set_yticks(range(len(names)), names)
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)  # the first method on top
     return figure
 
 
-def _axis_label(frame: pd.DataFrame) -> str:
-    return f"{METRIC_LABELS[frame['metric'].iloc[0]]} (%)"
+def _axis_label(scored: pd.DataFrame) -> str:
+    return f"{METRIC_LABELS[scored['metric'].iloc[0]]} (%)"
 
 
-def _draw_panel(panel: Axes, scored: pd.DataFrame, methods: pd.Series, missing: set[str]) -> None:
-    """The scores of a data set; `methods` are those of the figure by the name of their line."""
-    lines = scored["name"].map(list(methods.index).index)
+def _draw_panel(panel: Axes, scored: pd.DataFrame, names: list[str]) -> None:
+    """The scores of a data set; `names` are those of the figure's lines."""
+    lines = scored["name"].map(names.index)
     seeds = scored.groupby(lines)["value"].agg(["mean", "std"])
     bar = {"fmt": "|", "color": FAINT, "markersize": 10, "markeredgewidth": 1.4}
     panel.errorbar(seeds["mean"], seeds.index, xerr=seeds["std"], **bar, elinewidth=0.8, zorder=2)
-    dot = {"s": 16, "alpha": 0.75, "linewidth": 0.4, "edgecolor": "white", "zorder": 3}
-    panel.scatter(scored["value"], lines, c=[look(m).colour for m in scored["method"]], **dot)
-    text = {"va": "center", "color": FAINT, "size": SMALL}
-    for i, name in enumerate(methods.index):
-        if name in missing:
-            panel.text(0.03, i, "missing", transform=panel.get_yaxis_transform(), **text)
+    colours = scored["method"].map(lambda method: look(method).colour)
+    inside = colours.mask(scored["disconnected"].eq(True), "white")
+    dot = {"s": 16, "alpha": 0.75, "linewidth": 0.8, "zorder": 3}
+    panel.scatter(scored["value"], lines, c=inside, edgecolor=colours, **dot)
     panel.tick_params(axis="y", length=0, labelcolor=INK)
     panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     panel.margins(x=0.08)
     panel.grid(axis="both")
 
 
-def _notes(frame: pd.DataFrame) -> list[str]:
-    there = frame[frame["value"].notna()]
+def _notes(frame: pd.DataFrame, there: pd.DataFrame) -> list[str]:
     text = "Dot: a seed. Bar: the mean"
     if there.duplicated(["dataset", "name"]).any():
         text += ", with one standard deviation to either side"
-    cut_off = runs_note("Disconnected", frame, "disconnected", frame["name"])
-    return [f"{text}." if len(there) else "", cut_off, missing_note(frame, frame["name"])]
+    hollow = " Hollow dot: a layer lost all its weights." * bool(there["disconnected"].any())
+    return [f"{text}.{hollow}", missing_note(frame, frame["name"])]

@@ -1,4 +1,4 @@
-"""One look for all figures.
+"""One look for all figures: to import it sets how matplotlib draws in this process.
 
 A method has the same colour, marker, line and place in the order everywhere. The colours are from
 the colour-blind safe sets of Okabe and Ito and of Tol; twelve cannot all be told apart by everyone,
@@ -18,46 +18,41 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
 PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
-COLUMN_WIDTH = 3.4  # inches: one column of it
 FONT, SMALL = 8, 7  # points at that size; nothing is smaller than SMALL
-DPI = 300
 INK, FAINT = "#222222", "#767676"
 
-SETTINGS = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
-    "font.size": FONT,
-    "axes.titlesize": FONT,
-    "axes.labelsize": FONT,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL,
-    "legend.title_fontsize": FONT,
-    "legend.frameon": False,
-    "figure.titlesize": FONT + 1,
-    "figure.dpi": 100,
-    "savefig.dpi": DPI,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": FAINT,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "axes.grid": False,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4.5,
-    "pdf.fonttype": 42,  # text stays text; publishers refuse Type 3
-    "image.interpolation": "nearest",
-}
-house_style = matplotlib.rc_context(SETTINGS)  # decorates what draws
+matplotlib.rcParams.update(
+    {
+        "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
+        "font.size": FONT,
+        "axes.titlesize": FONT,
+        "axes.labelsize": FONT,
+        "xtick.labelsize": SMALL,
+        "ytick.labelsize": SMALL,
+        "legend.fontsize": SMALL,
+        "legend.frameon": False,
+        "figure.titlesize": FONT + 1,
+        "savefig.dpi": 300,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": FAINT,
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.color": FAINT,
+        "ytick.color": FAINT,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "grid.color": "#e6e6e6",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 4.5,
+        "pdf.fonttype": 42,  # text stays text; publishers refuse Type 3
+    }
+)
 
 
 @dataclass(frozen=True)

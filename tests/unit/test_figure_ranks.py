@@ -30,12 +30,5 @@ def test_critical_difference_joins_what_does_not_differ():
 
 
 def test_critical_difference_says_why_there_is_none():
-    untested = RANKING | {"p_values": None, "problem": "two data sets"}
-    rows = pairs(untested)
-    assert [row["method"] for row in rows] == list(RANKS)
-    figure = draw(rows)
-    assert says(figure, "Not enough data to test differences: two data sets")
-    assert says(figure, "IUNET 1.40, OMP 2.20, Dense 2.40, XGB 4.00")
-    rows = pairs(untested | {"ranks": {}, "problem": "nothing is finished"})
-    assert [row["missing"] for row in rows] == ["nothing is finished"]
-    assert says(draw(rows), "nothing is finished")
+    rows = pairs(RANKING | {"p_values": None, "problem": "two data sets"})
+    assert rows == [{"missing": "Not enough data to test differences: two data sets"}]
