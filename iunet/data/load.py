@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from iunet.artifacts import read_tensors
-from iunet.data.preprocess import Preprocessing
+from iunet.artifacts import read_arrays
+from iunet.data.preprocess import Preprocessing, Rows
 from iunet.method.augment import Transform, compose, scarf, vision_transforms
 
 
@@ -38,15 +39,19 @@ def joined(*parts: Part) -> Part:
 
 def load_part(path: str | Path, device: torch.device) -> Part:
     """One part of a split, on the device."""
-    tensors = read_tensors(path, device)
-    if "images" in tensors:
-        return Part(tensors["images"], tensors["labels"])
-    return table_part(tensors["numeric"], tensors["categorical"], tensors["labels"])
+    arrays = read_arrays(path)
+    if "images" in arrays:
+        images, labels = (torch.from_numpy(arrays[name]) for name in ("images", "labels"))
+        return Part(images.to(device), labels.to(device))
+    return table_part((arrays["numeric"], arrays["categorical"]), device, arrays["labels"])
 
 
-def table_part(numeric: Tensor, codes: Tensor, labels: Tensor) -> Part:
-    """Rows of a table, as `iunet.data.preprocess.apply_preprocessing` gives them."""
-    return Part(torch.cat([numeric, codes.float()], dim=1), labels)
+def table_part(rows: Rows, device: torch.device, labels: np.ndarray | None = None) -> Part:
+    """Rows of a table after its preprocessing, on a device; new rows have no labels."""
+    numeric, codes = (torch.from_numpy(array).to(device) for array in rows)
+    labels = np.zeros(len(numeric)) if labels is None else labels
+    raw = torch.cat([numeric, codes.float()], dim=1)
+    return Part(raw, torch.from_numpy(labels.astype(np.int64)).to(device))
 
 
 class TabularInputs:

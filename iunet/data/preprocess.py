@@ -22,6 +22,8 @@ from iunet.errors import UserError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Rows = tuple[np.ndarray, np.ndarray]  # numeric float32 [n, p], and codes of categories int32 [n, q]
+
 
 @dataclass(frozen=True)
 class Numeric:
@@ -143,10 +145,8 @@ def _fit_categorical(
     )
 
 
-def apply_preprocessing(
-    fitted: Preprocessing, table: pa.Table, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The rows as (numeric float32 [n, p], categorical codes int32 [n, q])."""
+def apply_preprocessing(fitted: Preprocessing, table: pa.Table, rows: np.ndarray) -> Rows:
+    """The rows imputed and standardised, and their categories as codes."""
     numeric = np.empty((len(rows), len(fitted.numeric)), dtype=np.float32)
     for i, column in enumerate(fitted.numeric):
         values = float_values(table.column(column.name))[rows]

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from iunet import __version__
-from iunet.data.preprocess import Preprocessing
+from iunet.data.load import table_part
+from iunet.data.preprocess import Preprocessing, Rows
 from iunet.data.table import encode_levels
 from iunet.deploy.model import PrunedModel, check_path, read_model, write_model
 from iunet.errors import DataError, UserError, one_line
 from iunet.estimator.columns import (
-    Rows,
     as_data_errors,
     as_pandas,
     fit_columns,
@@ -27,13 +27,7 @@ from iunet.estimator.columns import (
 )
 from iunet.estimator.labels import labels_of, loss_weights, sample_weights
 from iunet.estimator.parameters import EFFORTS, checked_parameters, drawn_seed
-from iunet.estimator.stages import (
-    borrowed_torch,
-    fit_rows,
-    predict_rows,
-    row_consistency,
-    rows_part,
-)
+from iunet.estimator.stages import borrowed_torch, fit_rows, predict_rows, row_consistency
 from iunet.method.masks import cut_off_at, used_inputs
 
 if TYPE_CHECKING:
@@ -255,7 +249,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         }
         seed = drawn_seed(self.random_state)
         with as_data_errors(), self._torch(parameters["verbose"]) as device:
-            part = rows_part(rows, device, outputs[codes])
+            part = table_part(rows, device, outputs[codes])
             weighted = loss_weights(parameters["class_weight"], classes, sample_weight, device)
             model = fit_rows(part, preprocessing, classes, parameters, seed, weighted)
         self._set_fitted(model)
@@ -312,7 +306,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = self._rows(X)
         with self._torch() as device:
-            part = rows_part(rows, device)
+            part = table_part(rows, device)
             found = predict_rows(self._networks, self._model.preprocessing, part)
         return found.cpu().numpy()[:, self._order]
 
@@ -335,7 +329,7 @@ class IUNetClassifier(ClassifierMixin, BaseEstimator):
         augment, seed = {"corruption": self.corruption}, drawn_seed(random_state)
         model = self._networks, self._model.preprocessing
         with self._torch() as device:
-            parts = (rows_part(found, device) for found in (rows, donors))
+            parts = (table_part(found, device) for found in (rows, donors))
             return row_consistency(*model, *parts, augment, seed)
 
     def _rows(self, X) -> Rows:

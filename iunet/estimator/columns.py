@@ -16,7 +16,13 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.utils.validation import check_array
 
-from iunet.data.preprocess import Categorical, Preprocessing, apply_preprocessing, fit_preprocessing
+from iunet.data.preprocess import (
+    Categorical,
+    Preprocessing,
+    Rows,
+    apply_preprocessing,
+    fit_preprocessing,
+)
 from iunet.data.table import (
     clean_features,
     dictionary_array,
@@ -32,7 +38,6 @@ BOOLEANS = {"0": "False", "1": "True"}  # number → level
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 LEADING_ZERO = re.compile("[+-]?0[0-9]")
 LONGEST_NUMBER = 300  # characters: no float has more digits before its point
-Rows = tuple[np.ndarray, np.ndarray]  # numbers, and codes of categories
 
 
 def listed(names: Iterable[Any]) -> str:

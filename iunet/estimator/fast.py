@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from iunet.data.load import TabularInputs
+from iunet.data.load import TabularInputs, table_part
 from iunet.data.preprocess import Preprocessing
 from iunet.deploy.fast import FastModel
 from iunet.deploy.model import PrunedModel, fold, in_label_order, read_model
@@ -21,7 +21,6 @@ from iunet.estimator.columns import (
     read_rows,
     to_frame,
 )
-from iunet.estimator.stages import rows_part
 
 
 class FastClassifier:
@@ -54,7 +53,7 @@ class FastClassifier:
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class for every row, as float32 [rows, classes]."""
         rows = read_rows(self._frame(as_pandas(X)), self._fitted)
-        raw = rows_part(rows, torch.device("cpu")).raw
+        raw = table_part(rows, torch.device("cpu")).raw
         return self._network.probabilities(self._inputs.prepare(raw).numpy())
 
     def predict(self, X: Any) -> np.ndarray:

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from iunet.data.load import Part, TrainingData, make_inputs, table_part
+from iunet.data.load import Part, TrainingData, make_inputs
 from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError
-from iunet.estimator.columns import Rows
 from iunet.estimator.parameters import finetune_settings, supernet_settings
 from iunet.evaluation.consistency import consistency_of_members
 from iunet.machine.device import resolve_device
@@ -89,14 +88,6 @@ def fit_rows(
         origin={"fit": "IUNetClassifier", "seed": seed},
         classifier={"labels": classes.dtype.str, "history": histories},
     )
-
-
-def rows_part(rows: Rows, device: torch.device, labels: np.ndarray | None = None) -> Part:
-    """Preprocessed rows on a device; new rows have no labels."""
-    numeric, codes = rows
-    labels = np.zeros(len(numeric)) if labels is None else labels
-    tensors = (torch.from_numpy(array) for array in (numeric, codes, labels.astype(np.int64)))
-    return table_part(*(tensor.to(device) for tensor in tensors))
 
 
 def predict_rows(

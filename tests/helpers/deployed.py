@@ -9,7 +9,7 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from iunet.data.load import TabularInputs
+from iunet.data.load import TabularInputs, table_part
 from iunet.data.preprocess import (
     Preprocessing,
     apply_preprocessing,
@@ -19,7 +19,6 @@ from iunet.data.preprocess import (
 )
 from iunet.deploy.model import PrunedModel
 from iunet.deploy.onnx import missing_text
-from iunet.estimator.stages import rows_part
 from iunet.method.masks import compress_weights
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 
@@ -99,7 +98,7 @@ def fitted_on(table: pa.Table, n_train: int, max_categories: int = 5) -> dict[st
 
 def network_inputs(preprocessing: dict[str, Any], table: pa.Table) -> np.ndarray:
     fitted, cpu = Preprocessing.from_json(preprocessing), torch.device("cpu")
-    rows = rows_part(apply_preprocessing(fitted, table, np.arange(table.num_rows)), cpu)
+    rows = table_part(apply_preprocessing(fitted, table, np.arange(table.num_rows)), cpu)
     return TabularInputs(preprocessing, cpu).prepare(rows.raw).numpy()
 
 
