@@ -170,7 +170,7 @@ def main() -> None:
     several = {"action": "extend", "nargs": "+", "default": []}  # as Snakemake takes them
     parser.add_argument("--configfile", **several, metavar="FILE", help="overlays")
     parser.add_argument("--config", **several, metavar="KEY=VALUE")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="instead of the config's")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="instead of the config's device")
     parser.add_argument("--remaining", action="store_true", help="leave out what is finished")
     arguments = parser.parse_args()
     changes = [*arguments.config, *([f"device={arguments.device}"] if arguments.device else [])]

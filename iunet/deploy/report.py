@@ -98,7 +98,7 @@ def dense_bytes(layers: list[Layer]) -> int:
 # ---- for people
 
 TEXT = """\
-# {network[name]}, {sizes[members]} members
+# {network[name]}, members: {sizes[members]}
 
 | | dense | kept |
 |---|---|---|
@@ -121,8 +121,8 @@ batch 256.
 
 COLUMNS = """
 Each column is an input of model.onnx with its name and the shape [rows, 1]: numbers as float64, \
-NaN where missing; categories as text, {missing} where missing. A text is a level only if it is \
-written as here; any other text is a level that training did not see.
+NaN where missing; categories as text, {missing} where missing. Text must be written exactly \
+as here; any other text counts as a level that training did not see.
 
 | input | kind | levels |
 |---|---|---|

@@ -75,26 +75,26 @@ def parser() -> argparse.ArgumentParser:
         help="train a pruned network on a table",
         description="Train on all rows of a CSV, TSV or Parquet file and save the model. First, a "
         "model trained on nine tenths of the rows is scored on the other tenth; the last line "
-        "shows the score with its 95 % interval. The settings are the paper's. Columns of text are "
-        "categories, all others are numbers.",
+        "shows the score with its 95 % interval. The settings are the paper's. Columns of text "
+        "or true/false are categories, all others are numbers.",
     )
     names = {"nargs": "+", "default": [], "metavar": "COLUMN", "action": "extend"}
     add("data", type=Path, help="CSV, TSV or Parquet file with a header")
     add("--target", required=True, help="the column to predict")
-    add("--out", required=True, type=Path, help="file of the model")
-    add("--categorical", help="columns of numbers that are categories", **names)
-    add("--leave-out", help="columns not to use, as an id", **names)
+    add("--out", required=True, type=Path, help="file to save the model in")
+    add("--categorical", help="numeric columns that hold categories", **names)
+    add("--leave-out", help="columns not to use, such as an id", **names)
     add("--valid", type=Path, help="score the model on this file, not on a tenth of the rows")
-    add("--no-valid", action="store_true", help="don't score the model: half the time")
+    add("--no-valid", action="store_true", help="skip the score, which halves the time")
     add("--quick", action="store_true", help="train for about a tenth of the time")
     add("--ratio", default=8, type=float, help=f"keep 1 of this many weights {DEFAULT}")
     structures = {"default": "weight", "choices": ("weight", "unit")}
     add("--structure", help=f"prune single weights, or whole units {DEFAULT}", **structures)
-    add("--balanced", action="store_true", help="weigh every class alike, however rare it is")
-    add("--seed", default=0, type=int, help=f"of everything random {DEFAULT}")
-    add("--threads", default=1, type=int, help=f"of torch on a CPU {DEFAULT}")
+    add("--balanced", action="store_true", help="give all classes the same weight, even rare ones")
+    add("--seed", default=0, type=int, help=f"seed of all random numbers {DEFAULT}")
+    add("--threads", default=1, type=int, help=f"torch's threads on a CPU {DEFAULT}")
     devices = {"default": "auto", "choices": ("auto", "cpu", "cuda")}
-    add("--device", help=f"to train on {DEFAULT}", **devices)
+    add("--device", help=f"device to train on {DEFAULT}", **devices)
 
     add = command(
         run_predict,
@@ -167,8 +167,8 @@ def run_fit(arguments: argparse.Namespace) -> None:
         warnings.filterwarnings("ignore", re.escape(doubt))  # the fit would give it again
     kinds = [column["kind"] for column in clean.columns]
     print_message(
-        f"{len(raw.frame)} rows, {kinds.count('numeric')} numeric columns, "
-        f"{kinds.count('categorical')} categorical columns, {len(clean.classes)} classes"
+        f"{len(raw.frame)} rows, {len(clean.classes)} classes; columns: "
+        f"{kinds.count('numeric')} numeric, {kinds.count('categorical')} categorical"
     )
     model = IUNetClassifier(
         effort="quick" if arguments.quick else "paper",
@@ -199,7 +199,7 @@ def run_fit(arguments: argparse.Namespace) -> None:
     sizes = model.sizes_
     print_message(
         f"{arguments.out}: {sizes['kept_parameters']:,} of {sizes['parameters']:,} parameters "
-        f"kept per network, {sizes['members']} network(s)"
+        f"kept per network; networks in the ensemble: {sizes['members']}"
     )
     if len(model.unused_features_):
         print_message(f"columns that the network does not use: {listed(model.unused_features_)}")

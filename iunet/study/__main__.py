@@ -97,8 +97,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m iunet.study", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("command", choices=["run", "publish", "refresh"])
-    parser.add_argument("parts", nargs="*", help="of the study (all, if none is named)")
-    parser.add_argument("--mirror", help="a folder of data sets, in place of the network")
+    parser.add_argument("parts", nargs="*", help="parts of the study (default: all)")
+    parser.add_argument("--mirror", help="a folder of data sets, used instead of downloads")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--afresh", action="store_true", help="compute finished runs again, too")
     arguments = parser.parse_intermixed_args()  # parts may follow options

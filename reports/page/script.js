@@ -169,7 +169,7 @@
       try {
         unpacked ??= await unpack();
       } catch {
-        button.textContent = "This browser cannot unpack the data (the CSV lies beside the report)";
+        button.textContent = "This browser cannot unpack the data (the CSV file is next to the report)";
         return;
       }
       const link = document.createElement("a");

@@ -52,8 +52,8 @@ def test_fit_and_predict(folder, capsys):
     assert main([*FIT.split(), "--structure", "unit", "--ratio", "2"]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert "120 rows, 1 numeric columns, 1 categorical columns, 2 classes" in said.err
-    assert "model: " in said.err and "kept per network, 2 network(s)" in said.err
+    assert "120 rows, 2 classes; columns: 1 numeric, 1 categorical" in said.err
+    assert "model: " in said.err and "kept per network; networks in the ensemble: 2" in said.err
     score = said.err.splitlines()[-1]
     assert re.search(r"on the held-out tenth: balanced accuracy \S+ % \[.*\(12 rows;", score)
     assert main(["predict", "model", "new.csv"]) == 0

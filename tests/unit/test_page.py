@@ -316,7 +316,7 @@ def test_the_page_of_own_data_answers_its_owner():
     html = own_page()
     assert "XGB scores highest" in html and "<b>97.0 %</b> (95 % interval: 95.0 to 98.0 %)" in html
     assert "IUNET: <b>95.5 %</b> (93.5 to 96.5 %), 1.5 points lower." in html
-    assert "So few rows do not tell it apart from IUNET." in html
+    assert "With so few rows, it cannot be told apart from IUNET." in html
     fit = (
         "iunet fit &#39;my data.csv&#39; --target &#39;the label&#39; --categorical zip --out model"
     )
