@@ -129,12 +129,9 @@ class Costs:
 
     def largest_on_gpu(self) -> int:
         """The GPU memory of the largest training that is planned."""
-        typical = [
-            SimpleNamespace(dataset=d, network=n, supernet="kappa0.25-ilo", seed=0, options="")
-            for d, n in {(dataset, network) for dataset, network, *_ in self.bench.runs}
-        ]
-        jobs = [(rule, point) for rule in ("supernet", "finetune") for point in typical]
-        return max((self.gpu_mb(rule, point) for rule, point in jobs), default=0)
+        typical = [_typical(*place) for place in {run[:2] for run in self.bench.runs}]
+        rules = ("supernet", "finetune")
+        return max((self.gpu_mb(rule, point) for point in typical for rule in rules), default=0)
 
     def _computes_on_gpu(self, rule: str, point: Any) -> bool:
         if rule not in USES_DEVICE:
@@ -192,9 +189,7 @@ class Costs:
         name = getattr(point, "network", None) or getattr(point, "learner", None)
         key = (group, point.dataset, name)
         if key not in self._rooms:
-            kind = "learner" if name in LEARNERS else "network"
-            typical = SimpleNamespace(dataset=point.dataset, seed=0, options="", **{kind: name})
-            typical.supernet = "kappa0.25-ilo"
+            typical = _typical(point.dataset, name)
             training_s = sum(self.of(rule, typical).seconds for rule in group.trainings)
             minutes = group.together * self._submission(group, typical)
             self._rooms[key] = self._limit / minutes if training_s <= group.within_s else 0.0
@@ -214,7 +209,14 @@ class Costs:
         place = [point.dataset, point.network]
         cuts = [name for *run, _, name in self.bench.runs if run == place] or [None, "ratio8"]
         supernet, cut = minutes("supernet"), minutes(*CUT)
+        of_a_seed = sum(cut if name else supernet for name in cuts)
         linked = any(name and "other_seed" in name for name in cuts)
-        return sum(cut if name else supernet for name in cuts) * (
-            len(self.bench.seeds) if linked else 1
-        )
+        return of_a_seed * (len(self.bench.seeds) if linked else 1)
+
+
+def _typical(dataset: str, name: str) -> SimpleNamespace:
+    """A typical run of a network or learner on a data set."""
+    kind = "learner" if name in LEARNERS else "network"
+    return SimpleNamespace(
+        dataset=dataset, supernet="kappa0.25-ilo", seed=0, options="", **{kind: name}
+    )
