@@ -25,8 +25,8 @@ SMALL = {"histograms.safetensors"}  # what figure 3 is drawn of
 EVALUATION = "evaluation.json"  # of any network, in its folder
 
 
-def pack(results: Path, archive: Path) -> int:
-    """Write all reports below `results`, equal ones as equal bytes; their number."""
+def pack(results: Path, archive: Path) -> None:
+    """Write all reports below `results`, equal ones as equal bytes."""
     files = sorted(p for p in _files(results) if p.suffix in ENDINGS or p.name in SMALL)
     with atomic_path(archive) as temporary, tarfile.open(temporary, "w:xz", preset=9) as tar:
         for path in files:
@@ -34,7 +34,6 @@ def pack(results: Path, archive: Path) -> int:
             entry.size = path.stat().st_size
             with path.open("rb") as stream:
                 tar.addfile(entry, stream)
-    return len(files)
 
 
 def _files(results: Path) -> Iterator[Path]:
@@ -58,8 +57,8 @@ def read_archive(archive: Path) -> dict[Path, bytes]:
 
 def unpack(archive: Path, results: Path) -> int:
     """Put the reports where they were, except those that are there already; their number."""
-    reports = read_archive(archive)
-    return _write({p: reports[p] for p in reports if not (results / p).exists()}, results)
+    new = {p: text for p, text in read_archive(archive).items() if not (results / p).exists()}
+    return _write(new, results)
 
 
 def _write(reports: dict[Path, bytes], results: Path) -> int:

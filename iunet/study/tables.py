@@ -41,7 +41,7 @@ from iunet.tables.verdicts import (
 
 TRANSFORMS_OF = {"tabular": ["feat"], "vision": ["resize", "horiz", "color", "graysc"]}
 UNTRAINED = {
-    "iunet_no_prune": "θ†, not pruned",
+    "iunet_no_prune": "θ†, not pruned",  # that is θ† itself
     "iunet": "IUNET's mask ⊙ θ†",
     "iunet_other_seed": "the mask of another seed ⊙ θ†",
     "iunet_shuffled": "the mask, shuffled ⊙ θ†",
@@ -52,7 +52,8 @@ UNTRAINED = {
     "ilo_lr16": "16 times the learning rate at κ = 1, with ILO",
 }
 RATIO = 8  # of tables, and of IUNET's choice on CIFAR10
-LAZY = ["omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16"]
+LAZY = ("omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16")
+LAZY = {method: method_label(method) for method in LAZY} | {"chance": "by chance"}
 
 
 def filled_tables(folder: Path) -> dict[str, str]:
@@ -157,23 +158,19 @@ def _remarks(row: Any, most: int) -> str:
 def differences_table(runs: pd.DataFrame) -> str:
     """IUNET − OMP on every table, and what is left without the largest difference."""
     found = differences(runs, "tabular", "iunet", "omp")
-    each = by_dataset(found).sort_values(ascending=False, kind="stable")
-    largest = each.abs().idxmax()
-    lines = [[dataset, f"{difference:+.2f}"] for dataset, difference in each.items()]
-    lines += [
-        ["median", f"{each.median():+.2f}"],
-        ["IUNET ahead", f"{(each > 0).sum()} of {len(each)}"],
-    ]
-    parts = {"mean": found, f"mean without {largest}": found.drop(largest, level="dataset")}
-    for title, part in parts.items():
-        whole = finding(part)
-        intervals = {"these sets": whole.effect.on_sets, "beyond": whole.effect.beyond}
-        verdicts = (whole.on_sets, whole.beyond)
-        for (name, interval), verdict in zip(intervals.items(), verdicts, strict=True):
-            if interval:
-                lines.append(
-                    [f"{title}, {name}", f"{shown(whole.effect.mean, interval)}, {verdict}"]
-                )
+    sets = by_dataset(found).sort_values(ascending=False, kind="stable")
+    largest = sets.abs().idxmax()
+    lines = [[dataset, f"{difference:+.2f}"] for dataset, difference in sets.items()]
+    lines.append(["median", f"{sets.median():+.2f}"])
+    lines.append(["IUNET ahead", f"{(sets > 0).sum()} of {len(sets)}"])
+    for title, part in (("mean", found), (f"mean without {largest}", found.drop(largest, level=0))):
+        each = finding(part)
+        mean, ends = each.effect.mean, each.effect.beyond
+        lines.append(
+            [f"{title}, these sets", f"{shown(mean, each.effect.on_sets)}, {each.on_sets}"]
+        )
+        if ends:
+            lines.append([f"{title}, beyond", f"{shown(mean, ends)}, {each.beyond}"])
     return markdown(["table", "IUNET − OMP, points"], lines)
 
 
@@ -198,36 +195,35 @@ def claims_table(document: dict) -> str:
 
 
 def overlaps_table(runs: pd.DataFrame) -> str:
-    """The share of each method's mask that the mask of the initial weights has, too.
-
-    Only runs that all shown methods have: a mean of others would not compare.
-    """
-    columns = {}
-    for kind in MAIN_NETWORKS:
-        wide = scores(runs, kind, "overlap_with_initial_mask").reindex(columns=LAZY)
-        both = wide.dropna(subset=["omp", "iunet"])
-        means = by_dataset(both.dropna(axis=1))
-        columns[data_label(means.index, kind)] = means.mean()
-    table = pd.DataFrame(columns).reindex(LAZY).rename(method_label)
-    table.loc["by chance"] = 1 / RATIO
-    table = table.map("{:.2f}".format, na_action="ignore")
-    return markdown(["method", *columns], table.fillna(NONE).reset_index())
+    """The share of each method's mask that the mask of the initial weights has, too."""
+    wide = {kind: scores(runs, kind, "overlap_with_initial_mask") for kind in MAIN_NETWORKS}
+    by_chance = {kind: overlaps.assign(chance=1 / RATIO) for kind, overlaps in wide.items()}
+    return means_table(by_chance, "omp", "method", LAZY, 2)
 
 
 def invariance_table(runs: pd.DataFrame) -> str:
-    """Cohen's κ of the labels for x and g(x) of untrained networks, mean over the transforms.
-
-    The unpruned network is θ† itself. Only data sets that have both it and IUNET.
-    """
-    columns = {}
+    """Cohen's κ of the labels for x and g(x) of untrained networks, mean over the transforms."""
+    wide = {}
     for kind, transforms in TRANSFORMS_OF.items():
         measured = [scores(runs, kind, f"consistency_{name}_kappa") for name in transforms]
-        wide = (sum(measured) / len(measured)).reindex(columns=UNTRAINED)
-        means = by_dataset(wide.dropna(subset=["iunet", "iunet_no_prune"]))
+        wide[kind] = sum(measured) / len(measured)
+    return means_table(wide, "iunet_no_prune", "untrained", UNTRAINED, 3)
+
+
+def means_table(
+    wide: dict[str, pd.DataFrame], other: str, title: str, names: dict[str, str], digits: int
+) -> str:
+    """Means for each kind of data, of the runs that IUNET and the other method have.
+
+    A method that lacks one of these has no mean: it would not compare.
+    """
+    columns = {}
+    for kind, measured in wide.items():
+        means = by_dataset(measured.dropna(subset=["iunet", other]).dropna(axis=1))
         columns[data_label(means.index, kind)] = means.mean()
-    table = pd.DataFrame(columns).reindex(UNTRAINED).rename(UNTRAINED)
-    table = table.map("{:.3f}".format, na_action="ignore")
-    return markdown(["untrained", *columns], table.fillna(NONE).reset_index())
+    table = pd.DataFrame(columns).reindex(names).rename(names)
+    texts = table.map(f"{{:.{digits}f}}".format, na_action="ignore").fillna(NONE)
+    return markdown([title, *columns], texts.reset_index())
 
 
 def beta_lasso_table(runs: pd.DataFrame) -> str:
@@ -247,13 +243,12 @@ def sweeps_tables(runs: pd.DataFrame) -> str:
         for kind in kinds.split():
             wide = scores(runs, kind).reindex(columns=list(methods))
             own = wide[[m for m in methods if m in SWEPT]].dropna(how="all")
-            datasets = list(own.index.unique("dataset"))
-            if datasets:
-                lines = [
-                    [value, *(_swept(wide.loc[[dataset]], method) for dataset in datasets)]
-                    for method, value in methods.items()
-                ]
-                tables.append(markdown([title, *map(dataset_label, datasets)], lines))
+            lines = {"value": methods.values()}
+            for dataset in own.index.unique("dataset"):
+                of_set = wide.loc[[dataset]]
+                lines[dataset_label(dataset)] = [_swept(of_set, method) for method in methods]
+            if len(lines) > 1:
+                tables.append(markdown([title, *list(lines)[1:]], pd.DataFrame(lines)))
     return "\n\n".join(tables)
 
 
@@ -262,7 +257,8 @@ def _swept(wide: pd.DataFrame, method: str) -> str:
     values = wide[method].dropna()
     if values.empty:
         return NOT_RUN
-    few = ", one seed" * (len(values) == 1)
     found = effect((values - wide["iunet"]).dropna()) if method != "iunet" else None
-    text = found and shown(found.mean, found.on_sets, 1)
-    return f"{values.mean():.1f}" + (f" ({text}{few})" if found else "")
+    if not found:
+        return f"{values.mean():.1f}"
+    few = ", one seed" * (len(values) == 1)
+    return f"{values.mean():.1f} ({shown(found.mean, found.on_sets, 1)}{few})"
