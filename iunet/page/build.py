@@ -31,7 +31,7 @@ from iunet.tables.cells import NONE
 from iunet.tables.claims import CPU_SCALE
 from iunet.tables.document import VALUE
 from iunet.tables.render import view
-from iunet.tables.render.view import Document, table_view
+from iunet.tables.render.view import Document
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     catalog.PAPER: ("Tables of the paper", "paper-tables"),
@@ -129,57 +129,45 @@ def render_page(page: Page, template_dir: Path) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "eight_digits": eight_digits,
-        "anchor": table_anchor,
-        "duration": duration,
-        "view": table_view,
-        "missing_by_reason": view.missing_by_reason,
-        "agreement": view.agreement,
-        "expected_agreement": view.expected_agreement,
-    }
+    used = (eight_digits, table_anchor, duration, view.table_view, view.missing_by_reason)
+    used += (view.agreement, view.expected_agreement)
+    environment.filters |= {function.__name__: function for function in used}
     environment.globals["AGREEMENT"] = AGREEMENT
     style, script = (
         Markup((template_dir / name).read_text(encoding="utf-8"))
         for name in ("style.css", "script.js")
     )
-    config = page.facts["config"]
+    config, documents = page.facts["config"], page.documents
     groups = GROUPS | ({catalog.BEYOND: ("Details", "details")} if config["own"] else {})
-    content = {
-        "page": page,
-        "facts": page.facts,
-        "style": style,
-        "script": script,
-        "data": packed({document["id"]: lean(document) for document in page.documents}),
-        "answer": next(iter(page.tables(catalog.ANSWER)), None),
-        "commands": own_commands(config),
-        "anchors": {d["id"]: table_anchor(d["id"]) for d in page.documents if has_run(d)}
-        | {figure.id: figure.id for figure in page.figures if not figure.missing},
-        "claims": next(iter(map(claims_view, page.tables(catalog.CLAIMS))), None),
-        "evidence": next(iter(page.tables(catalog.EVIDENCE)), None),
-        "agreement": agreement_groups(page.documents),
-        "groups": [
+    figures = figure_views(page.figures)
+    anchors = {d["id"]: table_anchor(d["id"]) for d in documents if has_run(d)}
+    return environment.get_template("template.html").render(
+        page=page,
+        facts=page.facts,
+        style=style,
+        script=script,
+        data=packed({document["id"]: lean(document) for document in documents}),
+        answer=next(iter(page.tables(catalog.ANSWER)), None),
+        commands=own_commands(config),
+        overview=next((figure for figure in figures if figure["id"] == OVERVIEW), None),
+        figures=[figure for figure in figures if figure["id"] != OVERVIEW],
+        anchors=anchors | {figure["id"]: figure["id"] for figure in figures},
+        claims=next(iter(map(claims_view, page.tables(catalog.CLAIMS))), None),
+        evidence=next(iter(page.tables(catalog.EVIDENCE)), None),
+        agreement=agreement_groups(documents),
+        groups=[
             {"title": title, "anchor": anchor, "tables": page.tables(group)}
             for group, (title, anchor) in groups.items()
             if page.tables(group)
         ],
-        "decisions": beside_config(page.decisions, config),
-        "missing": missing_rows(page),
-        "config_text": yaml.safe_dump(
-            config,
-            sort_keys=False,
-            allow_unicode=True,
-            default_flow_style=None,  # short lists and mappings on one line
-            width=100,
+        decisions=beside_config(page.decisions, config),
+        missing=missing_rows(page),
+        # Short lists and mappings on one line.
+        config_text=yaml.safe_dump(
+            config, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
         ),
-        "switch": metric_choices(page.documents),
-    }
-    drawn = [figure for figure in page.figures if not figure.missing]
-    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in drawn) <= PDF_BYTES
-    figures = [figure_view(figure, with_pdfs) for figure in drawn]
-    content["overview"] = next((f for f in figures if f["id"] == OVERVIEW), None)
-    content["figures"] = [figure for figure in figures if figure["id"] != OVERVIEW]
-    return environment.get_template("template.html").render(**content)
+        switch=metric_choices(documents),
+    )
 
 
 def own_commands(config: dict[str, Any]) -> list[str]:
@@ -243,32 +231,24 @@ def metric_choices(documents: list[Document]) -> list[tuple[str, str]]:
 
 
 def agreement_groups(tables: list[Document]) -> list[dict[str, Any]]:
-    """The paper's own tables beside ours: scores, and statistics of data sets apart."""
-    groups: dict[str, list[Document]] = {}
-    papers = [d for d in tables if catalog.table_group(d["id"]) == catalog.PAPER]
-    for document in filter(view.agreement, papers):
-        groups.setdefault(STATISTICS.get(document["id"], "Scores"), []).append(document)
-    return [_agreement_group(title, documents) for title, documents in groups.items()]
+    """The paper's own tables beside ours: scores, and statistics of data sets apart.
 
-
-def _agreement_group(title: str, documents: list[Document]) -> dict[str, Any]:
-    """A line for each table, and one for all of them if there are several."""
-    lines = [
-        {
-            "title": document["title"].split(":")[0],
-            "id": document["id"],
-            "counts": view.agreement(document),
-            "expected": view.expected_agreement(document),
-        }
-        for document in documents
-    ]
-    expected = [line["expected"] for line in lines if line["expected"] is not None]
-    whole = {
-        "title": title,
-        "counts": sum((line["counts"] for line in lines), Counter()),
-        "expected": sum(expected) if expected else None,
-    }
-    return whole | {"lines": lines}
+    For each a line for every table, and their sum.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for document in tables:
+        counts = view.agreement(document)
+        if counts and catalog.table_group(document["id"]) == catalog.PAPER:
+            line = {"title": document["title"].split(":")[0], "id": document["id"]}
+            line |= {"counts": counts, "expected": view.expected_agreement(document)}
+            groups.setdefault(STATISTICS.get(document["id"], "Scores"), []).append(line)
+    found = []
+    for title, lines in groups.items():
+        expected = [line["expected"] for line in lines if line["expected"] is not None]
+        counts = sum((line["counts"] for line in lines), Counter())
+        whole = {"title": title, "counts": counts, "expected": sum(expected) if expected else None}
+        found.append(whole | {"lines": lines})
+    return found
 
 
 def missing_rows(page: Page) -> list[dict[str, Any]]:
@@ -290,12 +270,8 @@ def missing_rows(page: Page) -> list[dict[str, Any]]:
 
 def lean(document: Document) -> Document:
     """What the page's script makes a CSV of; a key without a value is left out of a cell."""
-    kept = {key: document[key] for key in ("row_header", "rows", "columns", "metrics")}
-    kept["cells"] = {
-        row: {column: shortened(cell) for column, cell in of_row.items()}
-        for row, of_row in document["cells"].items()
-    }
-    return kept
+    kept = ("row_header", "rows", "columns", "metrics", "cells")
+    return {key: shortened(document[key]) for key in kept}
 
 
 def shortened(content: Any) -> Any:
@@ -319,16 +295,18 @@ def packed(content: Any) -> str:
 # ---- figures
 
 
-def figure_view(figure: Figure, with_pdf: bool) -> dict[str, Any]:
-    image, (width, height) = lossless_webp(figure.png)
-    pdf = data_url("application/pdf", Path(figure.pdf).read_bytes()) if with_pdf else ""
-    # With its size, the page keeps its place while it loads.
-    return vars(figure) | {
-        "image": data_url("image/webp", image),
-        "width": width,
-        "height": height,
-        "pdf": pdf,
-    }
+def figure_views(figures: list[Figure]) -> list[dict[str, Any]]:
+    """The figures that show something, with their files inside."""
+    drawn = [figure for figure in figures if not figure.missing]
+    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in drawn) <= PDF_BYTES
+    views = []
+    for figure in drawn:
+        image, (width, height) = lossless_webp(figure.png)
+        pdf = data_url("application/pdf", Path(figure.pdf).read_bytes()) if with_pdfs else ""
+        # With its size, the page keeps its place while it loads.
+        size = {"width": width, "height": height}
+        views.append(vars(figure) | size | {"image": data_url("image/webp", image), "pdf": pdf})
+    return views
 
 
 def lossless_webp(png: str | Path) -> tuple[bytes, tuple[int, int]]:
