@@ -29,14 +29,9 @@ from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, wit
 def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Iterable[str]]) -> None:
     """Refuse a file below the folder of results that no rule makes, or of a run that cannot be.
 
-    `words` are those of the command line; `shown` has the names of all tables and figures.
+    `words` are those of the command line; `shown` has the names of every `table` and `figure`.
     """
-    known = {
-        "table": shown["tables"],
-        "figure": shown["figures"],
-        "dataset": bench.registry,
-        "method": bench.config["methods"],
-    }
+    known = shown | {"dataset": bench.registry, "method": bench.config["methods"]}
     for word in words:
         if word.startswith(f"{bench.root}/") and Path(word).suffix and not Path(word).exists():
             _refuse_of_another_config(bench.root, word)
@@ -66,10 +61,9 @@ def _refuse_of_another_config(root: str, word: str) -> None:
 
 def _files(bench: Benchmark, shown: dict[str, Iterable[str]]) -> list[str]:
     """Files that may be asked for: tables, figures, data sets, and the results of all runs."""
-    named = (("table", shown["tables"]), ("figure", shown["figures"]))
     files = [
         bench.path(template, **{kind: name})
-        for kind, names in named
+        for kind, names in shown.items()
         for name in names
         for template in paths.OUTPUTS[kind]
     ]

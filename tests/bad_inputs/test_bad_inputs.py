@@ -81,7 +81,7 @@ def test_config(name):
     update_config(config, changes)
     with pytest.raises(UserError) as caught:
         bench = benchmark(config)
-        shown = {"tables": table_names(bench.config), "figures": figure_titles(bench)}
+        shown = {"table": table_names(bench.config), "figure": figure_titles(bench)}
         check_targets(bench, ["--cores", "2", case["target"]], shown)
     check_answer(caught, case["says"])
 

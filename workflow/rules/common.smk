@@ -35,7 +35,7 @@ def user_errors():
 with user_errors():
     BENCH = benchmark(config)
     SHOWN = Shown(BENCH)
-    check_targets(BENCH, sys.argv[1:], {"tables": SHOWN.tables, "figures": SHOWN.figures})
+    check_targets(BENCH, sys.argv[1:], {"table": SHOWN.tables, "figure": SHOWN.figures})
 config.update(BENCH.config)  # as jobs get it
 
 
