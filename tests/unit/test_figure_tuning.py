@@ -27,7 +27,7 @@ def test_tuning_history(studies):
     xgb, tabnet, mlp_c = figure.axes
     dots = {c.get_label(): np.asarray(c.get_offsets()).tolist() for c in xgb.collections}
     assert dots["trial"] == [[1, 70.5], [3, 80]]
-    assert dots["flagged"] == [[2, 65]]
+    assert dots["flagged (reason in the CSV)"] == [[2, 65]]
     assert dots["failed"] == [[0, 0.03]]  # at the bottom: a part of the panel's height
     best = line(xgb, "best so far")
     assert (list(best.get_xdata()), list(best.get_ydata())) == ([1, 2, 3], [70.5, 70.5, 80])
