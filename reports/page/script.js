@@ -190,7 +190,8 @@
       enlarged.src = image.src;
       enlarged.alt = image.alt;
       dialog.querySelector("p").textContent = image.alt;
-      dialog.classList.remove("full");
+      // A phone shows it no larger than the page does, unless it scrolls.
+      dialog.classList.toggle("full", matchMedia("(max-width: 40rem)").matches);
       dialog.showModal();
     });
   }
