@@ -117,7 +117,7 @@ class Estimate:
             if rule in self.lineage.stages and point.get("worker", "0") == "0"
         ]
         sums = self.frame(jobs)[["GPU-hours", "CPU-hours"]].sum()
-        hours = " and ".join(f"{n:,.1f} {unit}" for unit, n in sums.items() if n)
+        hours = " and ".join(f"{max(n, 0.1):,.1f} {unit}" for unit, n in sums.items() if n)
         return f"Estimated time: {hours}." if hours else ""
 
     def by_table(self) -> pd.DataFrame:

@@ -93,7 +93,7 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
         if number and math.isinf(value):
             _refuse(name, value, "finite")
         if not number or not (low <= value <= high) or (value == low and not closed):
-            least = f"at least {low}" if closed else f"above {low}"
+            least = f"of at least {low}" if closed else f"above {low}"
             most = "" if high == math.inf else f" and at most {high}"
             _refuse(name, value, f"a number {least}{most}")
         parameters[name] = float(value)

@@ -87,7 +87,7 @@ def test_weights_of_any_range_can_be_trained_with():
     ("parameters", "fragment"),
     [
         ({"kappa": np.inf}, "'kappa' is inf, but must be finite"),
-        ({"ratio": 0.5}, "'ratio' is 0.5, but must be a number at least 1"),
+        ({"ratio": 0.5}, "'ratio' is 0.5, but must be a number of at least 1"),
         ({"ratio": 1e9}, "leaves no weight"),
         ({"width": 1.5}, "'width' is 1.5, but must be a whole number of at least 1"),
         ({"class_weight": np.array([1, 2])}, "'class_weight' is"),
