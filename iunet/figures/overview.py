@@ -51,7 +51,7 @@ def differences(runs: pd.DataFrame) -> Rows:
             for dataset, difference in whole.means.items():
                 each = {"dataset": dataset, "difference": difference}
                 found.append(head | each | {"cut_off": dataset in cut_off, "missing": None})
-    return found or [{"missing": "no method has finished beside IUNET"}]
+    return found or [{"missing": "no method other than IUNET has finished"}]
 
 
 def _group(method: str) -> str:

@@ -54,7 +54,7 @@ def metric_table(cells: pd.DataFrame) -> str:
         "MLP columns: equal to the majority's share of the test set": (mlp, ("majority", "cells")),
     }
     lines = [[text, f"{of[n]} of {of[whole]}"] for text, (of, (n, whole)) in counts.items()]
-    nearer = "MLP columns beside our runs: nearer to swapped balanced accuracy than to balanced"
+    nearer = "MLP columns, against our runs: nearer to swapped balanced accuracy than to balanced"
     lines.append([nearer, f"{cells['swapped'].sum()} of {len(cells)}"])
     return markdown(["cells of the paper's table 7", "how many"], lines)
 

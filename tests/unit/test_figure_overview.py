@@ -50,4 +50,4 @@ def test_iunet_with_another_setting_is_no_method_and_cut_off_networks_are_named(
 
 def test_nothing_to_compare():
     rows = differences(frame([r for r in study(0) if r["method"] == "omp"]))
-    assert rows == [{"missing": "no method has finished beside IUNET"}]
+    assert rows == [{"missing": "no method other than IUNET has finished"}]
