@@ -18,9 +18,11 @@ from iunet.tables.differences import compared
 from iunet.tables.verdicts import POINT, effect
 
 TITLES = {"tabular": "Tables (test balanced accuracy)", "vision": "Images (test accuracy)"}
-BASELINES = ("dense", "omp", "beta_lasso", "scl", "xgb", "tabnet", "mlp_c")
-ABLATIONS = ("iunet_no_pis", "iunet_no_ilo", "iunet_no_prune")
-GROUPS = ("Baselines", "Ablations", "Controls")
+GROUPS = {  # of methods, in their order; those that are in none are controls
+    "Baselines": ("dense", "omp", "beta_lasso", "scl", "xgb", "tabnet", "mlp_c"),
+    "Ablations": ("iunet_no_pis", "iunet_no_ilo", "iunet_no_prune"),
+    "Controls": (),
+}
 # IUNET itself with one setting changed, which is no other method.
 SWEEPS = ("iunet_kappa", "iunet_lambda", "iunet_corruption", "iunet_only_", "search_kappa")
 ENDS = ["low", "high", "low_beyond", "high_beyond"]
@@ -43,22 +45,16 @@ def differences(runs: pd.DataFrame) -> Rows:
             whole = effect(compared(main, "iunet", method, "test_primary").differences)
             if method.startswith(SWEEPS) or not whole:
                 continue
+            group = next((name for name in GROUPS if method in GROUPS[name]), "Controls")
             cut_off = {*select(main, method=method, disconnected=True)["dataset"]}
             ends = [*(whole.on_sets or (None, None)), *(whole.beyond or (None, None))]
-            head = {"kind": kind, "group": _group(method), "method": method, "mean": whole.mean}
+            head = {"kind": kind, "group": group, "method": method, "mean": whole.mean}
             head |= dict(zip(ENDS, ends, strict=True))
             head["median"] = pd.Series(whole.means).median()
             for dataset, difference in whole.means.items():
                 each = {"dataset": dataset, "difference": difference}
                 found.append(head | each | {"cut_off": dataset in cut_off, "missing": None})
     return found or [{"missing": "no method other than IUNET has finished"}]
-
-
-def _group(method: str) -> str:
-    baselines, ablations, controls = GROUPS
-    if method in BASELINES:
-        return baselines
-    return ablations if method in ABLATIONS else controls
 
 
 def draw(rows: Rows) -> Figure:
@@ -70,7 +66,8 @@ def draw(rows: Rows) -> Figure:
     axes = body.subplots(1, len(kinds), sharex=True, sharey=True, squeeze=False)[0]
     for panel, kind in zip(axes, kinds, strict=True):
         of_kind = frame[frame["kind"] == kind]
-        _draw_panel(panel, of_kind, lines, _limits(frame))
+        panel.set_xlim(_limits(frame))
+        _draw_panel(panel, of_kind, lines)
         sets = of_kind["dataset"].nunique()
         panel.set_title(f"{TITLES[kind]}\n{sets} data set{'s' * (sets > 1)}")
     cut_off = frame.groupby("method")["cut_off"].sum()
@@ -98,30 +95,21 @@ def _limits(frame: pd.DataFrame) -> tuple[float, float]:
     return max(low, means.min() - 4) - 0.5, min(high, means.max() + 4) + 0.5
 
 
-def _draw_panel(
-    panel: Axes, frame: pd.DataFrame, lines: list[str], limits: tuple[float, float]
-) -> None:
+def _draw_panel(panel: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
+    left, right = panel.get_xlim()
     panel.axvspan(-POINT, POINT, color="#eeeeee", lw=0)
     panel.axvline(0, color=FAINT, lw=0.8)
-    panel.set_xlim(limits)
     for method, sets in frame.groupby("method"):
         line, found = lines.index(method), sets.iloc[0]
         dots = {"ms": 2.5, "color": FAINT, "alpha": 0.6, "mew": 0}
         panel.plot(sets["difference"], [line] * len(sets), "o", **dots)
-        _draw_interval(panel, line, found["low"], found["high"], limits, 2.4)
-        _draw_interval(panel, line, found["low_beyond"], found["high_beyond"], limits, 0.8)
+        for low, high, width in (("low", "high", 2.4), ("low_beyond", "high_beyond", 0.8)):
+            panel.plot(found[[low, high]], [line, line], "-", color=INK, lw=width)
+            arrow = {"ms": 4, "color": INK, "clip_on": False}  # where it leaves the panel
+            if found[low] < left:
+                panel.plot(left, line, "<", **arrow)
+            if found[high] > right:
+                panel.plot(right, line, ">", **arrow)
         panel.plot(found["mean"], line, "D", ms=4, color="#0072B2")
         if len(sets) > 1:
             panel.plot(found["median"], line, "|", ms=9, mew=1.5, color="#D55E00")
-
-
-def _draw_interval(
-    panel: Axes, line: int, low: float, high: float, limits: tuple[float, float], width: float
-) -> None:
-    """With an arrow where it leaves the panel; of an interval that is not known, nothing."""
-    panel.plot([low, high], [line, line], "-", color=INK, lw=width)
-    arrow = {"ms": 4, "color": INK, "clip_on": False}
-    if low < limits[0]:
-        panel.plot(limits[0], line, "<", **arrow)
-    if high > limits[1]:
-        panel.plot(limits[1], line, ">", **arrow)
