@@ -52,14 +52,9 @@ VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "n
 PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
 
-@dataclass
-class Figure:
-    id: str
-    title: str
-    caption: str
-    png: str  # a path; the image is embedded
-    pdf: str  # a path; embedded as a download
-    missing: str | None = None  # why it shows nothing
+Figure = dict[
+    str, Any
+]  # id, title, caption, missing (why it shows nothing), and the paths of its files
 
 
 @dataclass
@@ -82,7 +77,7 @@ class Page:
 
 def make_page(
     tables: list[str],
-    figures: list[dict[str, Any]],
+    figures: list[Figure],
     evaluations: list[str],
     run: dict[str, Any],
     project: Path,
@@ -108,7 +103,7 @@ def make_page(
     write_text(output, render_page(page, reports / "page"))
 
 
-def captioned(figure: dict[str, Any], reports: Path, experiments: dict[str, Any]) -> Figure:
+def captioned(figure: Figure, reports: Path, experiments: dict[str, Any]) -> Figure:
     """A figure with its text of reports/captions/; kinds of figures share one."""
     name = kind = figure["id"]
     if name.startswith("tuning-"):
@@ -116,9 +111,8 @@ def captioned(figure: dict[str, Any], reports: Path, experiments: dict[str, Any]
     elif name in experiments:
         kind, name = "scores", f"{name}-scores"  # its table has the experiment's own name
     text = (reports / "captions" / f"{kind}.txt").read_text(encoding="utf-8")
-    paths = {kind: figure[kind] for kind in ("png", "pdf")}
     missing = read_json(figure["report"])["missing"]
-    return Figure(name, figure["title"], text.strip(), **paths, missing=missing)
+    return figure | {"id": name, "caption": text.strip(), "missing": missing}
 
 
 def render_page(page: Page, template_dir: Path) -> str:
@@ -253,8 +247,8 @@ def agreement_groups(tables: list[Document]) -> list[dict[str, Any]]:
 
 def missing_rows(page: Page) -> list[dict[str, Any]]:
     """What is missing: the reason, the table or figure, and how many cells of a table that ran."""
-    gone = [figure for figure in page.figures if figure.missing]
-    found = [{"reason": f.missing, "place": f.title, "anchor": None} for f in gone]
+    gone = [figure for figure in page.figures if figure["missing"]]
+    found = [{"reason": f["missing"], "place": f["title"], "anchor": None} for f in gone]
     for document in page.documents:
         counts = Counter(view.missing_reason(cell) for _, _, cell in view.cells(document))
         if not document["rows"]:  # of no data set; its caption says why
@@ -295,17 +289,17 @@ def packed(content: Any) -> str:
 # ---- figures
 
 
-def figure_views(figures: list[Figure]) -> list[dict[str, Any]]:
+def figure_views(figures: list[Figure]) -> list[Figure]:
     """The figures that show something, with their files inside."""
-    drawn = [figure for figure in figures if not figure.missing]
-    with_pdfs = sum(Path(figure.pdf).stat().st_size for figure in drawn) <= PDF_BYTES
+    drawn = [figure for figure in figures if not figure["missing"]]
+    with_pdfs = sum(Path(figure["pdf"]).stat().st_size for figure in drawn) <= PDF_BYTES
     views = []
     for figure in drawn:
-        image, (width, height) = lossless_webp(figure.png)
-        pdf = data_url("application/pdf", Path(figure.pdf).read_bytes()) if with_pdfs else ""
+        image, (width, height) = lossless_webp(figure["png"])
+        pdf = data_url("application/pdf", Path(figure["pdf"]).read_bytes()) if with_pdfs else ""
         # With its size, the page keeps its place while it loads.
         size = {"width": width, "height": height}
-        views.append(vars(figure) | size | {"image": data_url("image/webp", image), "pdf": pdf})
+        views.append(figure | size | {"image": data_url("image/webp", image), "pdf": pdf})
     return views
 
 

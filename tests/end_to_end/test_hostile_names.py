@@ -38,8 +38,8 @@ def hostile_page(folder: Path) -> Page:
     page.facts |= {"config_name": SCRIPT, "machine": {IMAGE: SCRIPT}, "versions": {SCRIPT: IMAGE}}
     page.unavailable = {SCRIPT: IMAGE, ATTRIBUTE: CLOSING}
     page.notice = page.title = CLOSING
-    page.figures[0].title, page.figures[0].caption = IMAGE, CLOSING
-    page.figures[1].title, page.figures[1].caption = SCRIPT, ATTRIBUTE
+    page.figures[0] |= {"title": IMAGE, "caption": CLOSING}
+    page.figures[1] |= {"title": SCRIPT, "caption": ATTRIBUTE}
     return page
 
 

@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 
 from iunet.artifacts import read_json
-from iunet.page.build import Figure, Page
+from iunet.page.build import Page
 from iunet.page.decisions import read_decisions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +102,11 @@ def some_facts(**content: Any) -> dict[str, Any]:
     } | content
 
 
+def figure(name: str, title: str, png: str = "", pdf: str = "", missing: str | None = None) -> dict:
+    files = {"png": png, "pdf": pdf}
+    return {"id": name, "title": title, "caption": "A caption.", "missing": missing} | files
+
+
 def sample_page(folder: Path) -> Page:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     config["train"]["supernet"]["epochs"] = 5  # one decision changed
@@ -109,8 +114,7 @@ def sample_page(folder: Path) -> Page:
     Image.new("RGB", (1440, 480), "white").save(png)
     pdf.write_bytes(b"%PDF-1.4")
     figures = [
-        Figure(name, f"Figure {name}", "A caption.", str(png), str(pdf))
-        for name in ("overview", "figure2")
+        figure(name, f"Figure {name}", str(png), str(pdf)) for name in ("overview", "figure2")
     ]
     return Page(
         notice=["This run is not at the paper's scale.", "A sample for tests."],

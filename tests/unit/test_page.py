@@ -12,12 +12,20 @@ import numpy as np
 import pytest
 import yaml
 from PIL import Image
-from sample_page import ROOT, complete, document, page_data, sample_page, some_facts, text_table
+from sample_page import (
+    ROOT,
+    complete,
+    document,
+    figure,
+    page_data,
+    sample_page,
+    some_facts,
+    text_table,
+)
 
 from iunet.errors import UserError
 from iunet.page.build import (
     PDF_BYTES,
-    Figure,
     Page,
     agreement_groups,
     lossless_webp,
@@ -178,8 +186,8 @@ def test_a_page_has_only_sections_with_something_to_show(tmp_path):
     """And its menu names them alone; what did not run is listed with its reason."""
     gone = {"x": {"a": cell(missing="not finished")}}
     documents = [small_table("table1", gone), small_table("laziness", {"x": {"a": cell(1.0)}})]
-    figure = Figure("figure2", "Figure 2", "", "", "", missing="no data set")
-    html = rendered(minimal(documents=documents, figures=[figure]))
+    gone = figure("figure2", "Figure 2", missing="no data set")
+    html = rendered(minimal(documents=documents, figures=[gone]))
     assert re.findall(r'<section id="([^"]+)"', html) == ["beyond", "missing", "run"]
     links, ids = (set(re.findall(f'{kind}="#?([^"]*)"', html)) for kind in ("href", " id"))
     assert {"laziness", "missing"} <= links - {"data:,"} <= ids
@@ -192,7 +200,7 @@ def test_figures_keep_every_pixel_and_large_pdfs_stay_outside(tmp_path):
     Image.fromarray(pixels).save(tmp_path / "figure2.png")
     (tmp_path / "figure2.pdf").write_bytes(b"%PDF" + bytes(PDF_BYTES // 2))
     names = {kind: str(tmp_path / f"figure2.{kind}") for kind in ("png", "pdf")}
-    first, second = (Figure(name, name.title(), "", **names) for name in ("figure2", "figure3"))
+    first, second = (figure(name, name.title(), **names) for name in ("figure2", "figure3"))
     page = rendered(minimal(figures=[first]))
     (embedded,) = re.findall(r"data:image/webp;base64,([^\"]+)", page)
     shown = Image.open(io.BytesIO(base64.b64decode(embedded)))
