@@ -50,16 +50,16 @@ def test_every_job_leaves_a_log_and_a_benchmark(finished):
     assert "sha256" in (root / "logs" / "download" / "wine.log").read_text()
 
 
-def test_all_tables_figures_and_the_page(finished):
+def test_tables_figures_and_the_page(finished):
     root = finished.path / "results" / "test"
-    for number in range(1, 10):
+    for name in ("table1", "table7", "table8", "table9", "efficiency"):
         for ending in ("csv", "md", "html", "tex", "json"):
-            assert (root / "tables" / f"table{number}.{ending}").stat().st_size > 0
-    for number in (2, 3, 4):
+            assert (root / "tables" / f"{name}.{ending}").stat().st_size > 0
+    for name in ("figure2", "figure3", "figure4", "tuning/wine"):
         for ending in ("pdf", "png", "csv", "json"):
-            assert (root / "figures" / f"figure{number}.{ending}").stat().st_size > 0
+            assert (root / "figures" / f"{name}.{ending}").stat().st_size > 0
     page = (root / "report" / "index.html").read_text()
-    for part in ("table7", "figure4", "tuning-wine", "metric_problem"):
+    for part in ("table7", "figure4", "tuning-wine", "efficiency"):
         assert f'id="{part}"' in page
     with (root / "tables" / "table7.csv").open() as file:
         cells = {(row["row"], row["column"], row["metric"]): row for row in csv.DictReader(file)}
@@ -69,16 +69,12 @@ def test_all_tables_figures_and_the_page(finished):
 
 
 def test_baselines_of_the_run(finished):
-    """β-LASSO's second l1 kills every weight: reported, and not chosen."""
     runs = finished.path / "results" / "test" / "runs" / "wine"
     choice = read_json(runs / "mlp_tab" / "choice-beta_lasso.json")
     assert choice["chosen"]["supernet"] == "kappa1-lasso0.00001"
-    assert "every weight died" in choice["candidates"][1]["failed"]
-    for learner in ("xgb", "mlp_c"):
-        study = read_json(runs / learner / "tuning" / "study.json")
-        assert study["trials"] == {"xgb": 3, "mlp_c": 2}[learner]
-        result = evaluation(finished, f"wine/{learner}/seed0")
-        assert 0 <= result["metrics"]["test_balanced_accuracy"] <= 100
+    assert read_json(runs / "xgb" / "tuning" / "study.json")["trials"] == 3
+    result = evaluation(finished, "wine/xgb/seed0")
+    assert 0 <= result["metrics"]["test_balanced_accuracy"] <= 100
 
 
 def test_runs_are_evaluated(finished):
@@ -107,7 +103,7 @@ def test_snakemakes_own_report(finished, tmp_path):
     finished.run(*TEST_CONFIG, "--report", str(tmp_path / "report.html"))
     page = (tmp_path / "report.html").read_text()
     assert "table9.html" in page and "figure2.png" in page
-    assert "the paper's beside them" in page
+    assert "with the paper's where it has one" in page
 
 
 # ---- what would run again

@@ -173,9 +173,9 @@ def test_an_edited_module_repeats_what_depends_on_it(before, monkeypatch, module
 
 
 def test_a_network_repeats_its_own_runs_only(before, monkeypatch):
-    found = changed(before, edit(monkeypatch, "iunet.networks.resnet18"))
+    found = changed(before, edit(monkeypatch, "iunet.networks.mlp_vis"))
     trained = [dict(pairs)["network"] for rule, *pairs in found if rule in TRAINING]
-    assert trained and set(trained) == {"resnet18"}
+    assert trained and set(trained) == {"mlp_vis"}
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,13 @@ def test_a_supernet_that_is_not_pruned_has_no_subnetworks(folder):
 def test_experiments_are_tables_and_pictures_of_their_own(folder):
     """And `experiments` runs those only: one method of one data set here."""
     mine = {"mine": {"datasets": ["wine"], "networks": ["mlp_tab"], "methods": ["omp"]}}
+    whole_page = {"tables": "all", "figures": "all"}
     plan = folder.plan("experiments", experiments=mine)
     assert {plan.counts[rule] for rule in ("table", "figure", "supernet", "finetune")} == {1}
     assert "train_dense" not in plan.counts and "download_images" not in plan.counts
     forms = {f"results/test/tables/mine.{form}" for form in ("csv", "md", "tex", "html", "json")}
     assert forms | {"results/test/figures/mine.png"} <= plan.outputs
-    page = folder.plan(experiments=mine).job("page")
+    page = folder.plan(experiments=mine, page=whole_page).job("page")
     assert {"results/test/tables/mine.json", "results/test/figures/mine.png"} <= set(page.input)
     with pytest.raises(WorkflowError, match="The config has no experiments"):
         folder.plan("experiments")

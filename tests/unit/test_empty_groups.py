@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from configs import merged
 from sample_page import text_table
 
 from iunet.artifacts import write_json
@@ -39,6 +40,7 @@ def bench_of(root: Path, *kinds: str) -> Benchmark:
         group: [name for name in names if REGISTRY[name].kind in kinds][:1]
         for group, names in config["datasets"].items()
     }
+    config["networks"] = merged("test")["networks"]  # of which initial weights are drawn
     for entry in [*config["tables"].values(), *config["figures"].values()]:
         if isinstance(entry["datasets"], list):
             groups = [n for n in entry["datasets"] if n in config["datasets"]]
@@ -129,6 +131,7 @@ def test_the_workflow_plans_without_images(workdir):
         "tables": {t: {"datasets": ["wine"]} for t in ("table3", "table4")},
         "figures": {"figure4": {"datasets": ["wine"]}},
         "stand_ins": {"cifar10": "wine"},
+        "page": {"tables": "all", "figures": "all"},
     }
     plan = workdir.plan(**changes)
     assert plan.counts["split_images"] == 0 and plan.counts["split_table"] == 1

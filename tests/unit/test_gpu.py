@@ -11,6 +11,8 @@ import torch
 from configs import ROOT, merged
 from snakemake.iocontainers import OutputFiles, Wildcards
 
+from iunet.baselines.catalog import LEARNERS
+from iunet.baselines.learner import Machine
 from iunet.errors import UserError
 from iunet.machine import device
 from iunet.machine.time_limit import SENT
@@ -178,7 +180,7 @@ def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
 
     def job(name: str, **changes) -> Job:
         files = OutputFiles(fromdict={"weights": "weights.safetensors"})
-        point = Wildcards(fromdict={"learner" if name == "xgb" else "network": name})
+        point = Wildcards(fromdict={"learner" if name in LEARNERS else "network": name})
         config = merged("test", **changes)
         return Job(SimpleNamespace(input=files, output=files, params={}, wildcards=point,
                                    config=config, threads=2))  # fmt: skip
@@ -187,6 +189,7 @@ def test_a_job_says_what_the_machine_lacks(tmp_path, monkeypatch):
         job("mlp_tab-depth3", train={"threads": 3}).torch_device()
     with pytest.raises(UserError, match=r"'tuning\.xgb\.threads' is 8, but this job was given 2"):
         job("xgb", tuning={"xgb": {"threads": 8}}).machine()
+    assert job("mlp_c").machine() == Machine("cpu", 2)
     with pytest.raises(UserError, match=r"'devices\.mlp_tab' is 'cuda', but this job sees no"):
         job("mlp_tab-depth3", devices={"mlp_tab": "cuda"}).torch_device()
 
