@@ -32,10 +32,10 @@ from planning import Plan, plan  # noqa: E402
 # Workers take whole files, in this order and then as they are collected: long ones first, so that
 # none is alone with one at the end; none that needs the shared run while the first file makes it.
 LONG_FIRST = (
-    *("test_cluster", "test_a_whole_run", "test_extending", "test_own_data"),
-    *("test_study_documents", "test_planning", "test_published_study", "test_readme"),
-    *("test_fake_cuda", "test_empty_groups", "test_wheel", "test_tables_beyond", "test_training"),
-    *("test_provenance", "test_a_run_goes_on", "test_own", "test_questions"),
+    *("test_cluster", "test_a_whole_run", "test_own_data", "test_study_documents"),
+    *("test_published_study", "test_planning", "test_readme", "test_fake_cuda", "test_extending"),
+    *("test_provenance", "test_a_run_goes_on", "test_wheel", "test_tables_beyond", "test_training"),
+    *("test_results", "test_own", "test_questions", "test_figure_files"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Additions as docs/extending.md says: its own blocks, in a copy of the project."""
+"""Additions as docs/extending.md says: its own blocks, in a copy of the project after a run."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def python(project: Project, program: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Project:
-    return Project.fresh(tmp_path_factory.mktemp("extending") / "project")
+def project(finished, tmp_path_factory) -> Project:
+    return Project.after(finished, tmp_path_factory.mktemp("extending") / "project")
 
 
 def test_additions_are_what_the_document_says(project):
@@ -86,10 +86,12 @@ def test_additions_are_what_the_document_says(project):
     assert set(catalogs) == kinds
     assert json.loads(python(project, STATES)) == before  # nothing that exists is made again
     tables = project.path / "results" / "test" / "tables"
-    files = [f"results/test/{name}" for name in ("tables/widths.csv", "data/rings/data.json")]
+    files = [f"results/test/tables/{name}.csv" for name in ("widths", "toys", "scores")]
+    files.append("results/test/data/rings/data.json")
     assert "snakemake --cores 2 experiments --configfile lamp.yaml\n" in blocks("bash")
+    project.edit("lamp.yaml", "[omp, omp_layerwise, omp_lamp]", "[omp, omp_lamp]")
     overlays = ("config/test.yaml", "mine.yaml", "lamp.yaml")
-    code, output = project.snakemake("experiments", *files, overlay=overlays)
+    code, output = project.snakemake(*files, overlay=overlays)
     assert code == 0, output[-3000:]
     shown = (tables / "toys.csv").read_text()
     assert all(method in shown for method in ("dense_linear", "smoothed", "nearest"))

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import NOTHING
+from conftest import NOTHING, Workdir
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "config", "iunet", "profiles", "reports", "workflow", "envs")
-RUNS = "results/test/runs/wine/mlp_tab"
+RESULTS = "results/test"
+RUNS = f"{RESULTS}/runs/wine/mlp_tab"
 IUNET, OMP = f"{RUNS}/kappa0.25-ilo/seed0", f"{RUNS}/kappa1-sup/seed0"
 CHOICES = (f"{RUNS}/choice-iunet.json", f"{RUNS}/choice-omp.json")
 EVALUATION = f"{IUNET}/ratio8/evaluation.json"
@@ -31,11 +33,15 @@ class Project:
         self.path = path
 
     @classmethod
-    def fresh(cls, path: Path) -> Project:
+    def after(cls, finished: Workdir, path: Path) -> Project:
+        """A new checkout, in which every file is newer than the results that are copied into it."""
         path.mkdir(parents=True)
         for name in PARTS:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, path / name)
+        for part in ("data", "splits", "runs/wine", "tables"):
+            shutil.copytree(finished.path / RESULTS / part, path / RESULTS / part)
+        shutil.copytree(finished.path / ".snakemake", path / ".snakemake")
         return cls(path)
 
     def snakemake(
@@ -70,13 +76,7 @@ class Project:
 
 @pytest.fixture
 def project(finished, tmp_path) -> Project:
-    """A new checkout, in which every file is newer than the results that are copied into it."""
-    project = Project.fresh(tmp_path / "project")
-    results = finished.path / "results" / "test"
-    for part in ("data", "splits", "runs/wine", "tables"):
-        shutil.copytree(results / part, project.path / "results" / "test" / part)
-    shutil.copytree(finished.path / ".snakemake", project.path / ".snakemake")
-    return project
+    return Project.after(finished, tmp_path / "project")
 
 
 # ---- a change whose job fails once is not forgotten
@@ -92,9 +92,8 @@ def test_changes_whose_jobs_failed_once_are_still_pending(project):
     assert output.count("IndexError: list index out of range") == 2
     project.edit(choice, "labels = [][0]; read_arrays", "labels = read_arrays")
     project.edit(metrics, '"accuracy": [][0] or 100.0', '"accuracy": 100.00')
-    assert NOTHING not in project.run(EVALUATION, "-n")
-    project.run(CHOICES[0])
-    assert json.loads((project.path / CHOICES[0]).read_text())["metric"] == "valid_accuracy"
+    output = project.run(EVALUATION, CHOICES[0], "-n")
+    assert all(re.search(rf"^{rule} +1$", output, re.M) for rule in ("evaluate", "choose"))
 
 
 # ---- edits
@@ -106,7 +105,7 @@ def test_a_new_checkout_and_neutral_edits_repeat_nothing(project):
     for file, old, new in (
         ("iunet/training/support/progress.py", "samples/s", "rows per second"),
         ("iunet/training/loop.py", "The one training loop", "The only training loop"),
-        ("iunet/machine/device.py", "not one of {", "none of {"),
+        ("iunet/machine/device.py", "but torch cannot", "yet torch cannot"),
     ):
         project.edit(file, old, new)
     assert NOTHING in project.run(EVALUATION, *CHOICES, TABLE9, "-n")
