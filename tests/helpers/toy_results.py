@@ -31,7 +31,7 @@ SIZES = {
     "ensemble_flops_sparse": 1200,
 }
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
+REGISTRY = read_registry(sorted((ROOT / "config").glob("*datasets.csv")))
 
 
 def toy_bench(folder: Path, unavailable=None, **changes: Any) -> Benchmark:

@@ -144,7 +144,7 @@ def test_a_verdict_that_one_set_decides_names_it():
 @pytest.mark.parametrize("question", ["on_sets", "beyond"])
 @pytest.mark.parametrize("said", [REPRODUCED, NOT_REPRODUCED])
 @given(drawn=data())
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 def test_a_further_set_in_favour_of_a_verdict_keeps_it(question, said, drawn):
     """With an effect between the estimate and the end of the interval, and seeds no more spread."""
     n_sets = drawn.draw(integers(1 if question == "on_sets" else FEW, 8))
