@@ -13,7 +13,7 @@ EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": (
         "a row of weight 2 is not two rows: batches, BatchNorm's statistics and SCARF's donors see "
         "it once (a weight of 0 is the same as leaving the row out, which test_estimator.py checks)"
-    ),
+    )
 }
 
 
@@ -23,7 +23,7 @@ EXPECTED_OF_DEFAULTS = EXPECTED | {
         "it asks that 87 % of rows are called a class that weighs 10⁷ times the other; its 50 rows "
         "are one batch, so the first network of the default ensemble has 15 steps behind it, and "
         "84 % are (with small settings and larger steps the check passes)"
-    ),
+    )
 }
 
 

@@ -31,20 +31,5 @@ def test_every_key_has_a_description(schema):
     assert len(keys) > 100 and lacking == []
 
 
-def test_every_key_of_the_papers_config_is_in_the_document(schema, paper):
-    text = (ROOT / "config" / "README.md").read_text()
-
-    def check(config: dict, path: str) -> None:
-        for name, value in config.items():
-            if path in ("tables", "figures", "methods", "experiments", "stand_ins", "devices"):
-                continue  # whose entries are described once
-            here = f"{path}.{name}" if path else name
-            assert f"`{here}`" in text or f"## {here}\n" in text, here
-            if isinstance(value, dict):
-                check(value, here)
-
-    check(paper, "")
-
-
 def test_the_document_is_current(schema, paper):
     assert (ROOT / "config" / "README.md").read_text() == config_readme(schema, paper)

@@ -40,10 +40,7 @@ def test_any_possible_run_may_be_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "fragment"),
     [
-        (
-            "wine/mlp_tab/kappa0.25-ilo/seed0/ratio0.5",
-            "but 0.5 is less than the minimum of 1",
-        ),
+        ("wine/mlp_tab/kappa0.25-ilo/seed0/ratio0.5", "but 0.5 is less than the minimum of 1"),
         ("wine/mlp_tab/kappa0.25-ilo/seed0/ratio0", "is 0, but 0 is less than the minimum of 1"),
         ("wine/mlp_tab/kappa0-ilo/seed0", "is 0, but 0 is less than or equal to"),
         ("wine/mlp_tab/kappa1-sup-epochs0/seed0", "'train.supernet.epochs' is 0"),
@@ -52,10 +49,7 @@ def test_any_possible_run_may_be_asked_for(path):
         ("wine/mlp_tab/kappa1.2.3-sup/seed0", "'1.2.3' in a path is not a number"),
         ("wine/mlp_tab/kappa1-sup/seed0/ratio1.2.3", "'1.2.3' in a path is not a number"),
         ("wine/mlp_tab/kappa1-lasso0/seed0/survivors", "'beta_lasso.l1.0' is 0"),
-        (
-            "wine/mlp_tab/kappa2-lasso0.001/seed0/survivors",
-            "use runs/wine/mlp_tab/kappa1",
-        ),
+        ("wine/mlp_tab/kappa2-lasso0.001/seed0/survivors", "use runs/wine/mlp_tab/kappa1"),
         ("wine/mlp_tab-width0/kappa1-sup/seed0", "'networks.mlp_tab.width' is 0"),
         ("wine/mlp_tab-alpha3/kappa1-sup/seed0", "unknown key 'methods.path.network.alpha'"),
         ("wine/mlp_vis/kappa1-sup/seed0", "mlp_vis is for vision data, but 'wine' is a tabular"),

@@ -30,14 +30,7 @@ from iunet.tables.differences import (
     one_setting,
     paired,
 )
-from iunet.tables.verdicts import (
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-    UNDECIDED,
-    Effect,
-    Finding,
-)
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Effect, Finding
 
 FACTS = {"kinds": {"cifar10": "vision", "vehicle": "tabular"}, "scaled_down": {}}
 FACTS |= {"stand_ins": [], "subsets": {}}
@@ -133,10 +126,7 @@ def test_what_is_missing_or_cut_off_is_said():
         row("svhn", "mlp_vis", "omp", 0, missing="not in the mirror"),
     ]
     found = compared(frame_of(*rows), "iunet", "omp", "test_primary", ("network",))
-    assert found.remarks == [
-        "svhn: not in the mirror",
-        "1 of 2 masks of OMP are disconnected",
-    ]
+    assert found.remarks == ["svhn: not in the mirror", "1 of 2 masks of OMP are disconnected"]
 
 
 def test_the_best_rival_of_the_family_counts():

@@ -12,12 +12,7 @@ from scipy import stats
 from torch import nn
 
 from iunet.baselines.cocktail import augmenters
-from iunet.baselines.cocktail.network import (
-    CocktailNetwork,
-    Dropout,
-    ShakeDrop,
-    ShakeShake,
-)
+from iunet.baselines.cocktail.network import CocktailNetwork, Dropout, ShakeDrop, ShakeShake
 from iunet.baselines.cocktail.optimisers import Lookahead, average_weights, make_optimiser
 from iunet.baselines.cocktail.settings import DROPOUT_SHAPES, Cocktail
 

@@ -29,10 +29,7 @@ SPACE = {
         {"use_skip_connection": True},
     ),
     "shake_drop_probability": (FloatDistribution(0, 1), {"branch": "shake_drop"}),
-    "augmentation": (
-        CategoricalDistribution(("none", "mixup", "cutmix", "cutout", "fgsm")),
-        {},
-    ),
+    "augmentation": (CategoricalDistribution(("none", "mixup", "cutmix", "cutout", "fgsm")), {}),
     "mixup_alpha": (FloatDistribution(0, 1), {"augmentation": "mixup"}),
     "cutmix_probability": (FloatDistribution(0, 1), {"augmentation": "cutmix"}),
     "cutout_ratio": (FloatDistribution(0, 1), {"augmentation": "cutout"}),

@@ -12,13 +12,7 @@ import yaml
 
 from iunet.errors import UserError
 from iunet.method.objectives import balanced_class_weights, supervised_loss
-from iunet.method.pruning import (
-    Cut,
-    magnitude_masks,
-    prune,
-    shuffled_masks,
-    unit_masks,
-)
+from iunet.method.pruning import Cut, magnitude_masks, prune, shuffled_masks, unit_masks
 from iunet.networks.layers import shrunk_widths
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights
 from iunet.runs import settings

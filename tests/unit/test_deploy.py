@@ -10,15 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from deployed import (
-    CLASSES,
-    TABULAR,
-    VISION,
-    awkward_table,
-    fitted_on,
-    model_for,
-    random_model,
-)
+from deployed import CLASSES, TABULAR, VISION, awkward_table, fitted_on, model_for, random_model
 from toy_run import Toy
 
 from iunet.artifacts import read_arrays, read_json, sign, write_arrays, write_json

@@ -62,11 +62,7 @@ def make_tables(bench: Benchmark, root: Path, names=tuple(TABLES)) -> dict[str, 
 
 @pytest.mark.parametrize(
     ("kinds", "empty"),
-    [
-        (("tabular",), OF_IMAGES),
-        (("vision",), OF_TABLES),
-        ((), set(TABLES) - NEITHER),
-    ],
+    [(("tabular",), OF_IMAGES), (("vision",), OF_TABLES), ((), set(TABLES) - NEITHER)],
     ids=["tables only", "images only", "nothing"],
 )
 def test_a_table_without_a_data_set_says_why_in_every_form(tmp_path, kinds, empty):

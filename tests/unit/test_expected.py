@@ -7,14 +7,7 @@ import pytest
 from iunet.data.sizes import Data
 from iunet.method.pruning import magnitude_masks
 from iunet.networks.catalog import NETWORKS
-from iunet.networks.expected import (
-    OWN,
-    Layer,
-    bound,
-    expected_densities,
-    global_threshold,
-    init_of,
-)
+from iunet.networks.expected import OWN, Layer, bound, expected_densities, global_threshold, init_of
 from iunet.networks.network import NetworkSpec, build_network, encoder_weights, initialise
 
 IMAGES = Data(1, 1, 1, 3 * 32**2, 10, 32)

@@ -9,13 +9,7 @@ import pytest
 
 from iunet.baselines.catalog import LEARNERS
 from iunet.figures.style import LOOKS, look
-from iunet.labels import (
-    METHOD_LABELS,
-    dataset_label,
-    method_label,
-    method_order,
-    network_label,
-)
+from iunet.labels import METHOD_LABELS, dataset_label, method_label, method_order, network_label
 
 
 def test_labels():

@@ -175,13 +175,7 @@ def test_a_data_set_without_a_score_is_named_with_the_reason(scores):
 
 def layers_of(method, seed, values, *, expected=None, dataset="svhn", network="cnn", ratio=8.0):
     """A row per layer, or one with the reason why there is none."""
-    run = {
-        "dataset": dataset,
-        "network": network,
-        "method": method,
-        "seed": seed,
-        "ratio": ratio,
-    }
+    run = {"dataset": dataset, "network": network, "method": method, "seed": seed, "ratio": ratio}
     if isinstance(values, str):
         empty = dict.fromkeys(("layer", "weight", "density", "expected"))
         return [{**run, **empty, "missing": values}]

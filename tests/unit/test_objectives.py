@@ -30,10 +30,7 @@ def equation_9(h, h_g, labels) -> float:
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    labels=st.lists(st.integers(0, 3), min_size=1, max_size=12),
-    seed=st.integers(0, 2**16),
-)
+@given(labels=st.lists(st.integers(0, 3), min_size=1, max_size=12), seed=st.integers(0, 2**16))
 def test_nce_is_equation_9(labels, seed):
     g = torch.Generator().manual_seed(seed)
     h, h_g = torch.randn(2, len(labels), 5, generator=g, dtype=torch.float64)

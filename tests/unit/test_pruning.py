@@ -39,10 +39,7 @@ VALUES = st.floats(-2, 2, width=32) | st.sampled_from([0.0, -0.0, 0.5, -0.5])  #
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    data=st.data(),
-    ratio=st.sampled_from([1, 1.5, 2, 4, 8, 16, 35, 1000]),
-)
+@given(data=st.data(), ratio=st.sampled_from([1, 1.5, 2, 4, 8, 16, 35, 1000]))
 def test_exactly_the_largest_stay(data, ratio):
     weights = {
         n: data.draw(arrays.arrays(np.float32, s, elements=VALUES)) for n, s in SHAPES.items()

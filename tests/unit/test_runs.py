@@ -137,10 +137,7 @@ def test_a_row_may_change_what_only_its_networks_have():
 
 
 def test_network_options_from_a_path():
-    assert network_settings(CONFIG, "mlp_vis") == {
-        "name": "mlp_vis",
-        "options": {"alpha": 8},
-    }
+    assert network_settings(CONFIG, "mlp_vis") == {"name": "mlp_vis", "options": {"alpha": 8}}
     changed = network_settings(CONFIG, "mlp_tab-depth3-width64")
     assert changed == {"name": "mlp_tab", "options": {"width": 64, "depth": 3}}
 

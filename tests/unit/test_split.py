@@ -20,11 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from iunet.artifacts import read_arrays
 from iunet.data.download import download
-from iunet.data.preprocess import (
-    Preprocessing,
-    apply_preprocessing,
-    fit_preprocessing,
-)
+from iunet.data.preprocess import Preprocessing, apply_preprocessing, fit_preprocessing
 from iunet.data.registry import Dataset
 from iunet.data.sources import SourceSettings
 from iunet.data.split import (
@@ -197,10 +193,7 @@ def test_preprocessing_is_scikit_learns(max_categories):
         for name, level in zip(categorical, levels, strict=True)
     ]
     encoder = OneHotEncoder(
-        categories=seen,
-        max_categories=max_categories,
-        handle_unknown="ignore",
-        sparse_output=False,
+        categories=seen, max_categories=max_categories, handle_unknown="ignore", sparse_output=False
     )
     reference = ColumnTransformer(
         [
