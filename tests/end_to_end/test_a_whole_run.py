@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 from configs import benchmark, merged
-from conftest import TEST_CONFIG, read_csv
+from conftest import ROOT, TEST_CONFIG, read_csv
 
 from iunet import cost
 from iunet.artifacts import read_arrays, read_json
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def evaluation(finished, run: str) -> dict:

@@ -17,12 +17,11 @@ from pathlib import Path
 
 import pytest
 from compare import different_results, results_but_times
-from conftest import Workdir
+from conftest import ROOT, Workdir
 
 from iunet.machine.run_lock import lock_path
 from iunet.runs.costs import SMALL
 
-ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "profiles" / "slurm"
 HELPERS = ROOT / "tests" / "helpers" / "slurm"
 NEEDED = ("slurmctld", "slurmd", "munged", "sbatch", "scancel")

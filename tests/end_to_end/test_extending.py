@@ -8,14 +8,13 @@ import re
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 import yaml
+from conftest import ROOT
 from snakemake.utils import update_config
 from test_provenance import Project
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 # The state of every job that results of config/test.yaml come from: settings and code.
 STATES = """

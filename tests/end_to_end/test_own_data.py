@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import TEST_CONFIG, read_csv
+from conftest import ROOT, TEST_CONFIG, read_csv
 from run_frames import results_of
 from snakemake.exceptions import WorkflowError
 
@@ -22,7 +20,6 @@ from iunet.runs.settings import split_settings
 from iunet.runs.validate import unavailable
 from iunet.tables import table9
 
-ROOT = Path(__file__).resolve().parents[2]
 TABLE9 = "results/test/tables/table9.csv"
 
 

@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NOTHING, Workdir
+from conftest import NOTHING, ROOT, Workdir
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "config", "iunet", "profiles", "reports", "workflow", "envs")
 RESULTS = "results/test"
 RUNS = f"{RESULTS}/runs/wine/mlp_tab"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import yaml
+from conftest import ROOT
 
 from iunet.page.docs import config_readme, keys_of
 from iunet.runs.schema import read_schema
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *sorted(ROOT.glob("docs/*.md")),
     *(

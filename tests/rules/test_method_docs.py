@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from conftest import ROOT
 
 from iunet.errors import UserError
 from iunet.page.decisions import read_decisions
 from iunet.page.docs import with_decisions
 
-ROOT = Path(__file__).resolve().parents[2]
 METHOD = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
 DECISIONS = ROOT / "reports" / "decisions.yaml"
 WORKS = r"Kadra et al\. 2021|ShrinkBench|Neyshabur 2020|Chen et al\. 2020|Bahri et al\. 2021"

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from mutants import Mutant, read_mutants, try_out  # noqa: E402
+from mutants import Mutant, read_mutants, try_out
 
 MUTANTS = read_mutants()
 

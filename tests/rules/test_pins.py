@@ -7,13 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
+from conftest import ROOT
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[2]
 PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;]+)")
 
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from configs import benchmark, merged
-from conftest import TEST_CONFIG, Workdir
+from conftest import ROOT, TEST_CONFIG, Workdir
 from planning import load
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
@@ -30,7 +30,6 @@ from iunet.runs import paths
 from iunet.runs.versions import closure, imports_of
 from iunet.tables.catalog import TABLES
 
-ROOT = Path(__file__).resolve().parents[2]
 SUPERNET = "results/test/runs/wine/mlp_tab/kappa1-sup/seed0/supernet.json"
 SLURM_PROFILE = ("--profile", str(ROOT / "profiles" / "slurm"))
 RULES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]

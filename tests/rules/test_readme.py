@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from conftest import ROOT
 from snakemake.cli import parse_args, parse_config
 
 from iunet import IUNetClassifier
@@ -19,7 +20,6 @@ from iunet.runs.overlays import merged_config
 from iunet.runs.validate import restore_numbers
 from iunet.shown import benchmark
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 OWN_DATA = (ROOT / "docs" / "own-data.md").read_text()
 DOCS = [(ROOT / "docs" / f"{name}.md").read_text() for name in ("reproduce", "cluster")]

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from packaging.requirements import Requirement
 from without import without
 
 from iunet import IUNetClassifier
 from iunet.deploy import INSTALL_EXPORT
 
-ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOW = [Requirement(r).name for r in PROJECT["optional-dependencies"]["workflow"]]
 OF_THE_BASE = {"scipy", "jinja2"}  # scikit-learn and torch ask for them

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from functools import reduce
 from operator import getitem
-from pathlib import Path
 
 import pytest
 from configs import benchmark, merged
+from conftest import ROOT
 
 from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
@@ -16,7 +16,6 @@ from iunet.runs.entries import datasets_named
 from iunet.runs.schema import read_schema
 from iunet.runs.validate import restore_numbers, unavailable
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = merged()
 
 

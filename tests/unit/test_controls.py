@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 import yaml
+from conftest import ROOT
 
 from iunet.errors import UserError
 from iunet.method.objectives import balanced_class_weights, supervised_loss
@@ -20,7 +20,6 @@ from iunet.runs.methods import Method, resolve_method
 from iunet.runs.names import CutName
 from iunet.runs.targets import row_of_path
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 NAMES = ["a", "b", "c"]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from configs import merged
+from conftest import ROOT
 from sample_page import text_table
 
 from iunet.artifacts import write_json
@@ -24,7 +25,6 @@ from iunet.runs.entries import Benchmark
 from iunet.tables.catalog import TABLES, declared_tables, why_table_empty
 from iunet.tables.make import make_table
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 FORMS = {"csv": "csv", "markdown": "md", "html": "html", "latex": "tex", "json": "json"}

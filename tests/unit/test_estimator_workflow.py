@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from conftest import ROOT
 from toy_run import job
 
 from iunet import IUNetClassifier
@@ -37,7 +38,6 @@ from iunet.training.initial import write_initial
 from iunet.training.members import read_members
 from iunet.training.supernet import SupernetSettings, train_supernet
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 CPU = torch.device("cpu")
 SMALL = {

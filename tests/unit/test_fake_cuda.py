@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import ROOT
 from fake_cuda.cases import TRAININGS
 
 from iunet.baselines.catalog import MLP_C_KERNELS, TABNET_KERNELS
@@ -24,7 +25,6 @@ from iunet.machine import resources
 from iunet.method.catalog import BETA_LASSO, FINETUNING, IN_HALF_PRECISION, OBJECTIVES
 from iunet.networks.catalog import Size, network_entry
 
-ROOT = Path(__file__).resolve().parents[2]
 DRIVE = ROOT / "tests" / "helpers" / "fake_cuda"
 BATCH = 128
 TABLE, IMAGES = Data(256, 0, 0, 23, 10), Data(256, 0, 0, 3 * 32**2, 10, 32)

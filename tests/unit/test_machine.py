@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 import yaml
 from configs import benchmark, merged
+from conftest import ROOT
 from torch.utils.flop_counter import FlopCounterMode
 from toy_run import Toy
 
@@ -27,7 +27,6 @@ from iunet.networks.catalog import network_entry
 from iunet.networks.network import NetworkSpec, build_network
 from iunet.runs.costs import GROUPS, Costs
 
-ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = read_registry([ROOT / "config" / "datasets.csv"])
 IMAGES = Data(40_000, 10_000, 10_000, 3 * 32**2, 10, 32)
 SUP, ILO = OBJECTIVES["sup"], OBJECTIVES["ilo"]

@@ -9,9 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conftest import ROOT
+
 from iunet.runs.versions import imports_of
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "iunet").rglob("*.py"))
 COMMANDS = {ROOT / "iunet" / "cli.py", ROOT / "iunet" / "runs" / "overlays.py"}  # of the workflow
 

@@ -8,16 +8,15 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from conftest import ROOT
 
 from iunet.errors import UserError
 from iunet.machine import run_lock
 from iunet.machine.run_lock import lock_path, lock_run, refuse_unwritable
 
-ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from iunet.machine.run_lock import lock_run

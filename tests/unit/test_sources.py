@@ -8,11 +8,11 @@ import json
 import warnings
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ROOT
 from sklearn.datasets import load_digits, load_wine
 
 from iunet.artifacts import read_arrays, read_description
@@ -23,7 +23,6 @@ from iunet.data.sources.embedded import PHOTO_DIGITS, TABLES, photo_digits
 from iunet.errors import UserError
 
 OFFLINE = SourceSettings()
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def get_table(tmp_path, dataset: Dataset, settings=OFFLINE):

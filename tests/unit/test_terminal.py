@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import logging
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from conftest import ROOT
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
@@ -18,8 +18,6 @@ from iunet.errors import SHOWS_FAILURES
 from iunet.labels import duration
 from snakemake_logger_plugin_iunet import LogHandler
 from snakemake_logger_plugin_iunet.status import NAMES_ONLY, STAGES, Status
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class TestPlugin(TestLogHandlerBase):
