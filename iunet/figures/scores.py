@@ -52,12 +52,8 @@ def draw(rows: Rows) -> Figure:
     there = frame[frame["missing"].isna()]
     groups = there.groupby("dataset", sort=False)
     panels = {dataset_label(dataset): of_panel for dataset, of_panel in groups}
-    order = method_order(there["method"])
-    names = list(
-        there.sort_values("method", key=lambda m: m.map(order.index), kind="stable")[
-            "name"
-        ].unique()
-    )
+    of_methods = there.groupby("method")["name"].unique()
+    names = [name for method in method_order(of_methods.index) for name in of_methods[method]]
     lines, columns = panel_grid(len(panels))
     width = 0.3 + max(map(len, names)) * 0.6 * SMALL / 72 + PANEL_WIDTH * columns
     height = lines * (0.62 + LINE_HEIGHT * max(len(names), 2))

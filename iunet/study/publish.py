@@ -53,14 +53,10 @@ def documents(folder: Path) -> list[Path]:
 
 def fill(text: str, tables: dict[str, str], path: Path) -> str:
     """The text with every marked table as `tables` has it."""
-
-    def filled(match: re.Match) -> str:
-        begin, name, end = match.groups()
+    for _, name, _ in MARKED.findall(text):
         if name not in tables:
             raise UserError(
                 f"{path} has a place for the table '{name}', which no code fills. Known tables: "
                 f"{', '.join(tables)}."
             )
-        return f"{begin}{tables[name]}{end}"
-
-    return MARKED.sub(filled, text)
+    return MARKED.sub(lambda match: f"{match[1]}{tables[match[2]]}{match[3]}", text)
