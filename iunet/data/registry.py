@@ -190,6 +190,6 @@ def mirror_index(mirror: str | Path) -> dict[str, dict[str, str]]:
         raise UserError(
             f"The config key data.mirror is '{mirror}', but neither {mirror}/tabular/index.csv nor "
             f"{mirror}/vision/index.csv lists a data set. Point the key to a mirror, or set it to "
-            "null to use the network."
+            "null to download the data."
         )
     return rows

@@ -165,7 +165,7 @@ def mirror_sha256(bench: Benchmark, point: Point) -> str | None:
     if point.dataset in bench.unavailable:
         raise UserError(
             f"Data set '{point.dataset}' is not in the mirror '{mirror}' (config key data.mirror). "
-            "Add it there, or set data.mirror to null to use the network."
+            "Add it there, or set data.mirror to null to download the data."
         )
     return mirror_index(mirror)[point.dataset]["sha256"]
 

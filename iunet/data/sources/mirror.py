@@ -28,7 +28,7 @@ def fetch(dataset: Dataset, settings: SourceSettings, scratch: Path) -> RawTable
     if dataset.name not in index:
         raise UserError(
             f"the mirror {settings.mirror} does not have it, only: {', '.join(index)}. Add it "
-            "there, or set data.mirror to null to use the network."
+            "there, or set data.mirror to null to download the data."
         )
     entry = index[dataset.name]
     path = Path(entry["path"])
