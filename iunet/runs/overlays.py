@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iunet.errors import UserError, one_line
-from iunet.runs.schema import check_plain
+from iunet.runs.schema import plain
 
 PROGRAM = "__use_yte__"  # with this key Snakemake runs Python code in the file
 
@@ -29,7 +29,7 @@ def read_overlay(path: str | Path) -> dict[str, Any]:
             raise UserError(f"expected keys with values, found {one_line(repr(content), 80)}.")
         if PROGRAM in content:
             raise UserError(f"remove the key '{PROGRAM}': configs must not run code.")
-        check_plain(content)
+        plain(content)
     except FileNotFoundError:
         raise UserError(f"{where} does not exist (looked for in {Path.cwd()}).") from None
     except UserError as error:

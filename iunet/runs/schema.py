@@ -76,20 +76,34 @@ def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def check_plain(value: Any, key: str = "") -> None:
-    """Refuse what YAML allows but a config cannot hold."""
+def plain(value: Any, key: str = "") -> Any:
+    """A config's value as the schema can check it; what only YAML can hold is refused.
+
+    Snakemake reads `--config 'seeds=[0]'` as a list of strings, which no schema can accept, so
+    numbers, true, false and null are restored where they are text.
+    """
     where = f"The config key '{key}'" if key else "The config"
-    if value is None or isinstance(value, str | int | float):
-        return
-    if not isinstance(value, dict | list):
-        raise UserError(
-            f"{where} is {value!r}, which YAML reads as a {type(value).__name__}: put it in "
-            "quotes if it is text."
-        )
-    for name, below in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(value, dict) and not isinstance(name, str):
-            raise UserError(f"{where} has the key {name!r}, which is not text: put it in quotes.")
-        check_plain(below, f"{key}.{name}" if key else str(name))
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise UserError(
+                    f"{where} has the key {name!r}, which is not text: put it in quotes."
+                )
+        return {n: plain(below, f"{key}.{n}" if key else n) for n, below in value.items()}
+    if isinstance(value, list):
+        return [plain(below, f"{key}.{place}") for place, below in enumerate(value)]
+    if isinstance(value, str):
+        try:
+            literal = json.loads(value)
+        except ValueError:
+            return value
+        return value if isinstance(literal, dict | list | str) else literal
+    if value is None or isinstance(value, int | float):
+        return value
+    raise UserError(
+        f"{where} is {value!r}, which YAML reads as a {type(value).__name__}: put it in quotes if "
+        "it is text."
+    )
 
 
 def check_schema(config: Config, where: str = "") -> None:

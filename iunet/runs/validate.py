@@ -6,12 +6,10 @@ scripts of tables and figures, so a checked config passes again unchanged.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 from iunet.data.registry import (
     SOURCES,
@@ -27,7 +25,7 @@ from iunet.runs.entries import Benchmark, Declared, datasets_named
 from iunet.runs.methods import config_with_row
 from iunet.runs.names import base_network, parse_value, value_text
 from iunet.runs.overlays import holds_images
-from iunet.runs.schema import check_plain, check_schema, read_schema
+from iunet.runs.schema import check_schema, plain, read_schema
 from iunet.runs.settings import Config
 
 DEFAULT_CONFIG = "config/config.yaml"
@@ -44,9 +42,8 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     config of the benchmark has numbers where `--config` left text, and the user's own data in its
     groups.
     """
-    check_plain(config)
+    config = plain(config)
     _check_default_config(config)
-    config = restore_numbers(config)
     if isinstance(config.get("results"), str) and config["results"]:
         config["results"] = os.path.normpath(config["results"])  # no slash at its end
     check_schema(config)
@@ -65,24 +62,6 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     bench = Benchmark(config, registry, declared, away)
     _check_rows(bench)
     return bench
-
-
-def restore_numbers(value: Any) -> Any:
-    """Numbers, true, false and null where `--config` left them as text.
-
-    Snakemake reads `--config 'seeds=[0]'` as a list of strings, which no schema can accept.
-    """
-    if isinstance(value, dict):
-        return {key: restore_numbers(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [restore_numbers(entry) for entry in value]
-    if isinstance(value, str):
-        try:
-            literal = json.loads(value)
-        except ValueError:
-            return value
-        return value if isinstance(literal, (dict, list, str)) else literal
-    return value
 
 
 def _check_default_config(config: Config) -> None:

@@ -24,8 +24,7 @@ from iunet.data.table import clean_table
 from iunet.errors import UserError
 from iunet.method.masks import read_masks
 from iunet.runs.overlays import read_overlay
-from iunet.runs.schema import check_schema
-from iunet.runs.validate import restore_numbers
+from iunet.runs.schema import check_schema, plain
 from iunet.training.support.checkpoint import Checkpoint
 
 SOME = settings(
@@ -71,7 +70,7 @@ def test_overlay(tmp_path, content):
     overlay = allowed(read_overlay, tmp_path / "my.yaml")
     if overlay is not None:
         assert isinstance(overlay, dict)
-        allowed(check_schema, restore_numbers(overlay))
+        allowed(check_schema, plain(overlay))
 
 
 # ---- registries, mirrors, tables

@@ -17,7 +17,7 @@ from iunet.cli import targets_first
 from iunet.cost import Estimate
 from iunet.estimator.command import main as iunet_command
 from iunet.runs.overlays import merged_config
-from iunet.runs.validate import restore_numbers
+from iunet.runs.schema import plain
 from iunet.shown import benchmark
 
 README = (ROOT / "README.md").read_text()
@@ -118,7 +118,7 @@ def test_snakemake_commands_plan(workdir, words):
     (mirror / "index.csv").write_text("name,file,sha256\nvehicle,vehicle.parquet,0\n")
     words = [word.replace("/path/to/mirror", "mirror") for word in words]
     _, arguments = parse_args(targets_first(words))
-    config = restore_numbers(dict(parse_config(arguments.config)))
+    config = plain(dict(parse_config(arguments.config)))
     overlays = tuple(map(str, arguments.configfile or ()))
     if not overlays and "own" not in config:  # a part of the paper shows that the whole plans
         config = {**PART, **config}

@@ -13,8 +13,8 @@ from conftest import ROOT
 from iunet.data.registry import Dataset, mirror_index, read_registry
 from iunet.errors import UserError
 from iunet.runs.entries import datasets_named
-from iunet.runs.schema import read_schema
-from iunet.runs.validate import restore_numbers, unavailable
+from iunet.runs.schema import plain, read_schema
+from iunet.runs.validate import unavailable
 
 CONFIG = merged()
 
@@ -125,7 +125,7 @@ def test_tables_take_a_group_or_a_list():
 def test_numbers_from_the_command_line():
     text = {"seeds": ["0", "1"], "a": {"b": "0.5", "c": "null", "d": "true", "e": "wine"}}
     numbers = {"seeds": [0, 1], "a": {"b": 0.5, "c": None, "d": True, "e": "wine"}}
-    assert restore_numbers(text) == numbers
+    assert plain(text) == numbers
 
 
 # ---- registry
