@@ -32,6 +32,7 @@ from iunet.tables.claims import CPU_SCALE
 from iunet.tables.document import VALUE
 from iunet.tables.render import view
 from iunet.tables.render.view import Document
+from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED
 
 GROUPS = {  # the groups of tables in the order of the page: heading and anchor
     catalog.PAPER: ("Tables of the paper", "paper-tables"),
@@ -48,7 +49,7 @@ AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and i
     view.MISSING: ("missing", ""),
 }
 STATISTICS = dict.fromkeys(("table8", "table9"), "Statistics of the data sets")
-VERDICTS = {"reproduced": "yes", "not reproduced": "no", "undecided": "near", "not run": "na"}
+VERDICTS = {REPRODUCED: "yes", NOT_REPRODUCED: "no", UNDECIDED: "near", NOT_RUN: "na"}
 PDF_BYTES = 500_000  # of all figures together; the page has none of them if they are more
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from iunet.artifacts import read_json
 from iunet.baselines.catalog import LEARNERS
 from iunet.results.reports import read_dataset, read_run, subset_text
-from iunet.results.request import AskedRun, Request, asked_runs, split_reports
-from iunet.results.runs_csv import COLUMNS, KEY, TEXTS, read_records
+from iunet.results.request import Request, asked_runs, split_reports
+from iunet.results.runs_csv import COLUMNS, TEXTS, read_records
 from iunet.runs.entries import NOT_FINISHED, Benchmark
 from iunet.runs.names import CutName, SupernetName, base_network, network_variant, parse_changes
 from iunet.runs.settings import Config, network_kind
@@ -54,91 +54,36 @@ class Results:
         return parts.map(subset_text).to_dict()
 
 
-def collect(bench: Benchmark, request: Request, runs_csv: str | Path | None = None) -> Results:
-    """What a request asks for, from the reports in the results folder, or from a runs.csv.
-
-    A runs.csv has no splits: of data sets it has only which part of them ran.
-    """
-    rows = None if runs_csv is None else read_records(runs_csv)
-    datasets = _dataset_records(bench, request, rows)
-    runs = runs_frame(records(bench, request, rows), bench.config)
-    return Results(runs, frame_of(datasets, DATASET), request.artifacts)
+def collect(bench: Benchmark, request: Request) -> Results:
+    """What a request asks for, from the reports in the results folder."""
+    runs = runs_frame(records(bench, request), bench.config)
+    return Results(runs, frame_of(_dataset_records(bench, request), DATASET), request.artifacts)
 
 
-def records(bench: Benchmark, request: Request, rows: list[Record] | None = None) -> list[Record]:
-    """A record for every run that is asked for; if it is missing, with the reason.
-
-    Read from the reports, or from the rows of a runs.csv.
-    """
-    asked = asked_runs(bench, request)
-    if rows is not None:
-        return _records_of_csv(asked, rows)
+def records(bench: Benchmark, request: Request) -> list[Record]:
+    """A record for every run that is asked for; if it is missing, with the reason."""
     read = functools.cache(read_json)
-    subsets = {d["dataset"]: d.get("subset") for d in _dataset_records(bench, request, None)}
+    subsets = {d["dataset"]: d.get("subset") for d in _dataset_records(bench, request)}
     found = []
-    for run in asked:
-        record = _record(run)
+    for run in asked_runs(bench, request):
+        record = {key: value for key, value in vars(run).items() if key != "files"}
+        record["ratio"] = CutName.parse(run.cut).ratio if run.cut else None
         if not run.missing:
-            record |= read_run(run, read)
-            record["subset"] = subsets[run.dataset]
+            record |= read_run(run, read) | {"subset": subsets[run.dataset]}
         found.append(record)
     return found
 
 
-def _record(run: AskedRun) -> Record:
-    ratio = CutName.parse(run.cut).ratio if run.cut else None
-    return {key: value for key, value in vars(run).items() if key != "files"} | {"ratio": ratio}
-
-
-def _records_of_csv(asked: list[AskedRun], rows: list[Record]) -> list[Record]:
-    known = {tuple(row[key] for key in KEY): row for row in rows}
-    # One evaluation of a supernet serves every method that shows it.
-    supernets = {_supernet_key(row): row for row in rows if row["stage"] == "supernet"}
-    masks = {_mask_key(row): row for row in rows if row["layer_weight"]}
+def _dataset_records(bench: Benchmark, request: Request) -> list[Record]:
+    """A record for every data set, from the report of its split."""
+    splits = split_reports(bench, request.dataset_names())
     found = []
-    for run in asked:
-        record, row = _record(run), known.get(run.key)
-        if row is None and run.stage == "supernet":
-            row = supernets.get(_supernet_key(vars(run)))
-            row = row and row | {"method": run.method}
-        if run.missing not in (None, NOT_FINISHED):  # impossible
-            row = None
-        elif row is None:
-            record["missing"] = NOT_FINISHED
-        if row:
-            record |= row
-            if run.cut and (mask := masks.get(_mask_key(row))):
-                lists = {key: value for key, value in mask.items() if key.startswith("layer_")}
-                record |= lists | {"mask_overlap": mask["overlap_with_initial_mask"]}
-        found.append(record)
-    return found
-
-
-def _supernet_key(row: Record) -> tuple:
-    return tuple(row[key] for key in ("dataset", "network", "seed", "supernet"))
-
-
-def _mask_key(row: Record) -> tuple:
-    """Networks that differ in their initial weights share a mask."""
-    folder = CutName.parse(row["cut"]).folder if row["cut"] else None
-    return (row["dataset"], row["network"], row["seed"], row["supernet"], folder)
-
-
-def _dataset_records(bench: Benchmark, request: Request, rows: list[Record] | None) -> list[Record]:
-    """A record for every data set, from its split or from the rows of a runs.csv."""
-    names = request.dataset_names()
-    subsets = {row["dataset"]: row["subset"] for row in rows or () if row["subset"]}
-    splits = {} if rows is not None else split_reports(bench, names)
-    found = []
-    for name in names:
-        record = {"dataset": name, "kind": bench.registry[name].kind}
-        record["missing"] = bench.unavailable.get(name)
+    for name in request.dataset_names():
+        record = {"dataset": name, "kind": bench.registry[name].kind, "missing": None}
         if name in splits:
             record |= read_dataset(splits[name])
-        elif rows is not None:
-            record["subset"] = subsets.get(name)
         else:
-            record["missing"] = record["missing"] or NOT_FINISHED
+            record["missing"] = bench.unavailable.get(name, NOT_FINISHED)
         found.append(record)
     return found
 
@@ -176,13 +121,12 @@ def frame_of(found: list[Record], names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def read_runs_csv(path: str | Path, config: Config | None = None) -> pd.DataFrame:
-    """The runs of a runs.csv as `collect` gives them.
+def read_runs_csv(path: str | Path) -> pd.DataFrame:
+    """The runs of a runs.csv, as `collect` gives them.
 
-    A name has λ, α and epochs only where they differ from the config's; without a config, the
-    others are unknown.
+    λ, α and the epochs are known only of names that have them: others stand in the config.
     """
-    return runs_frame(read_records(path), config)
+    return runs_frame(read_records(path))
 
 
 def settings_in_names(record: Record, config: Config | None) -> Record:

@@ -25,7 +25,6 @@ from iunet.results.reports import (
 from iunet.results.request import SECONDS
 
 Record = dict[str, Any]
-KEY = ("dataset", "network", "method", "seed", "supernet", "cut")
 YES, NO = "yes", "no"
 COLUMNS = [
     *("dataset", "network", "method", "seed", "stage", "supernet", "cut", "ratio"),

@@ -147,12 +147,11 @@ def _beyond(found: Finding) -> str:
 
 def _remarks(row: Any, most: int) -> str:
     """Networks that lost a whole layer count with their scores, so a reader has to know of them."""
-    datasets, decided = row.finding.effect.datasets, row.finding.decided_by
+    datasets = row.finding.effect.datasets
     texts = [f"{len(datasets)} data sets"] * (len(datasets) < most)
     texts += [f"cut off: {', '.join(row.cut_off)}"] * bool(row.cut_off)
     texts += [f"{len(row.other_processors)} on two CPUs"] * bool(row.other_processors)
-    texts += [f"another verdict without {' or '.join(decided)}"] * bool(decided)
-    return "; ".join(texts)
+    return "; ".join([*texts, *row.finding.remark_on_deciding])
 
 
 def differences_table(runs: pd.DataFrame) -> str:

@@ -306,8 +306,7 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
     effect = found.effect
     if effect is None or not effect.seeds:
         return texts
-    if found.decided_by:
-        texts.insert(0, f"another verdict without {' or '.join(found.decided_by)}")
+    texts = [*found.remark_on_deciding, *texts]
     if len(effect.datasets) < FEW:
         texts.insert(0, f"about {', '.join(effect.datasets)} only")
     if effect.on_sets is None:

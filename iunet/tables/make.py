@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from iunet.artifacts import signed_code
 from iunet.provenance import older_modules
@@ -33,14 +32,13 @@ def make_table(bench: Benchmark, name: str, output: dict[str, str]) -> None:
     write_table(document, output)
 
 
-def build_table(bench: Benchmark, name: str, runs_csv: str | Path | None = None) -> TableDocument:
-    """The table document, from the reports of runs or from a runs.csv."""
+def build_table(bench: Benchmark, name: str) -> TableDocument:
+    """The table document, from the reports of runs."""
     if why := why_table_empty(bench, name):
         document = TableDocument(why, ["Dataset"], rows=[], columns=[], cells={})
     else:
         request = table_request(bench, name)
-        results = collect(bench, request, runs_csv)
-        results = replace(results, settings=table_settings(bench, name))
+        results = replace(collect(bench, request), settings=table_settings(bench, name))
         document = table_module(name).build(results)
         document.caption += stand_in_text(bench, request.cells)
         notes = tuning_notes(bench, request.cells) + failure_notes(results.runs)

@@ -239,6 +239,11 @@ class Finding:
     standing: Standing | None = None
     remarks: list[str] = field(default_factory=list)
 
+    @property
+    def remark_on_deciding(self) -> list[str]:
+        """Which single data sets decide the verdict, if any does."""
+        return [f"another verdict without {' or '.join(self.decided_by)}"] * bool(self.decided_by)
+
 
 def finding(
     differences: pd.Series,
