@@ -20,7 +20,7 @@ from iunet.runs.validate import shown_on_page, validate
 from iunet.tables.catalog import (
     declared_tables,
     table_digest,
-    table_module,
+    table_entry,
     table_names,
     table_request,
 )
@@ -83,7 +83,7 @@ class Shown:
                     "paper": lambda bench, point: paper_digest(),
                 },
                 (lambda bench, point: {"files": self.table_files(point.table)},),
-                lambda bench, point: table_module(point.table).__name__,
+                lambda bench, point: table_entry(point.table).module,
             ),
             "figure": Stage(
                 {"asked": lambda bench, point: request_digest(bench, self.figure(point.figure))},

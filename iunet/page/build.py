@@ -73,7 +73,9 @@ class Page:
 
     def tables(self, group: str) -> list[Document]:
         """The tables of a group that have something to show."""
-        return [d for d in self.documents if catalog.table_group(d["id"]) == group and has_run(d)]
+        return [
+            d for d in self.documents if catalog.table_entry(d["id"]).group == group and has_run(d)
+        ]
 
 
 def make_page(
@@ -211,7 +213,7 @@ def claims_view(document: Document) -> dict[str, Any]:
 
 def table_anchor(table: str) -> str:
     """The id of a table's element: an experiment may have the name of a part of the page."""
-    return f"experiment-{table}" if catalog.table_group(table) == catalog.OWN else table
+    return f"experiment-{table}" if catalog.table_entry(table).group == catalog.OWN else table
 
 
 def has_run(document: Document) -> bool:
@@ -233,7 +235,7 @@ def agreement_groups(tables: list[Document]) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for document in tables:
         counts = view.agreement(document)
-        if counts and catalog.table_group(document["id"]) == catalog.PAPER:
+        if counts and catalog.table_entry(document["id"]).group == catalog.PAPER:
             line = {"title": document["title"].split(":")[0], "id": document["id"]}
             line |= {"counts": counts, "expected": view.expected_agreement(document)}
             groups.setdefault(STATISTICS.get(document["id"], "Scores"), []).append(line)

@@ -19,7 +19,6 @@ from iunet.tables.efficiency import NOT_MEASURED, latency_files
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "The methods on your data"
 ENTRIES = ("tables.table7", "tables.table1", "tables.table6")  # the first is of tables
 COLUMNS = {
     "score": "{metric} (%)",

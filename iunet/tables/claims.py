@@ -41,7 +41,6 @@ from iunet.tables.verdicts import (
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "The paper's claims"
 SCALED = {  # what a remark calls it
     "vision": "networks or training on images",
     "tabular": "networks or training on tables",

@@ -6,8 +6,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from iunet.paper import paper_table
-from iunet.results.collect import is_tabular
+from iunet.results.collect import Results, is_tabular
 from iunet.results.reports import TRANSFORMS
+from iunet.results.selection import consistency
 from iunet.tables.cells import cell_of, grouped_table, in_order, select
 from iunet.tables.document import (
     VALUE,
@@ -52,6 +53,16 @@ NOTE = (
     "networks of a seed see the same draws of the transforms. The paper's text says that "
     "it counts labels that flip; its numbers mean labels that stay."
 )
+
+
+def table3(results: Results) -> TableDocument:
+    """One image set and one table."""
+    return consistency_table(3, consistency(results.runs))
+
+
+def table5(results: Results) -> TableDocument:
+    """All image sets."""
+    return consistency_table(5, consistency(results.runs))
 
 
 def consistency_table(number: int, frame: pd.DataFrame) -> TableDocument:

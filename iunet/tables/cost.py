@@ -15,7 +15,6 @@ from iunet.tables.document import Cell, TableDocument, Value
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Cost of the methods"
 COLUMNS = {
     "datasets": "Data sets",
     "runs": "Runs",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iunet.escape import csv_text
 from iunet.paper import official_rows, paper_table
+from iunet.results.collect import Results
 from iunet.results.reports import GREY_SCALE, subset_text
 from iunet.tables.cells import plain_table
 from iunet.tables.document import VALUE, Cell, Column, PaperValue, TableDocument, Value
@@ -56,6 +57,16 @@ def rows_of_paper(dataset: str) -> str:
     """The number of rows that the paper's rounded split sizes imply, or its range."""
     low, high = official_rows(dataset)
     return f"{low}" if low == high else f"{low}-{high}"
+
+
+def table8(results: Results) -> TableDocument:
+    return statistics_table(8, TABLE8, results.datasets)
+
+
+def table9(results: Results) -> TableDocument:
+    """The paper's number of features counts the target."""
+    datasets = results.datasets.assign(n_features=results.datasets["n_features"] + 1)
+    return statistics_table(9, TABLE9, datasets)
 
 
 def statistics_table(

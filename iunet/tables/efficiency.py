@@ -17,7 +17,6 @@ from iunet.tables.document import VALUE, Cell, TableDocument, Value
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Efficiency: size and speed of dense and pruned networks"
 CAPTION = (
     "Sizes are means over seeds, of one network and of all members of a snapshot ensemble; "
     "latency is the median of repeated forward passes of one network, in "

@@ -22,7 +22,6 @@ from iunet.tables.document import TableDocument, Value
 if TYPE_CHECKING:
     from iunet.networks.layers import Layer
 
-TITLE = "Expected densities of the initial weights"
 COLUMNS = {
     "inputs": "Inputs",
     "threshold": "Threshold",

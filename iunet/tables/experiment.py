@@ -15,7 +15,6 @@ from iunet.tables.scores import PRIMARY, score_table
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Experiment"
 CAPTION = (
     "Images: test accuracy (%), tables: balanced accuracy (%), each method at the ratio that "
     "was chosen for it."

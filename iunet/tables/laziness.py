@@ -16,7 +16,6 @@ from iunet.tables.document import TableDocument, Value
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Laziness: masks compared with those of the initial weights"
 COLUMNS = {
     "overlap": "Overlap with the initial mask",
     "first": "Density, first layer",

@@ -21,7 +21,6 @@ from iunet.tables.laziness import ROWS, pruned_cells
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Locality and selectivity of first-layer masks"
 CONVOLUTION = "a convolution is local by construction"
 CAPTION = (
     "Of the first layer's masks, at every ratio. Images: mean distance between two "

@@ -10,10 +10,9 @@ from iunet.results.collect import collect
 from iunet.runs.entries import Benchmark
 from iunet.runs.versions import current_versions
 from iunet.tables.catalog import (
-    table_module,
+    table_entry,
     table_request,
     table_settings,
-    table_title,
     why_table_empty,
 )
 from iunet.tables.document import TableDocument
@@ -34,15 +33,16 @@ def make_table(bench: Benchmark, name: str, output: dict[str, str]) -> None:
 
 def build_table(bench: Benchmark, name: str) -> TableDocument:
     """The table document, from the reports of runs."""
+    entry = table_entry(name)
     if why := why_table_empty(bench, name):
         document = TableDocument(why, ["Dataset"], rows=[], columns=[], cells={})
     else:
         request = table_request(bench, name)
         results = replace(collect(bench, request), settings=table_settings(bench, name))
-        document = table_module(name).build(results)
+        document = entry.function()(results)
         document.caption += stand_in_text(bench, request.cells)
         notes = tuning_notes(bench, request.cells) + failure_notes(results.runs)
         document.notes = [*document.notes, *notes]
         note_subsets(document, results.subsets)
-    document.id, document.title = name, table_title(name)
+    document.id, document.title = name, entry.title
     return document

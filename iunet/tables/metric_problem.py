@@ -22,7 +22,6 @@ from iunet.tables.cells import plain_table
 from iunet.tables.document import PAPER_ROUNDING, PAPER_SEEDS, TableDocument
 from iunet.tables.table7 import METHODS, paper_table7, tabular_label
 
-TITLE = "The metric of the paper's table 7"
 COLUMNS = {
     "paper": "Paper",
     "finding": "Finding",

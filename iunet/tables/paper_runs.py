@@ -10,8 +10,8 @@ import functools
 from typing import TYPE_CHECKING
 
 from iunet.tables.consistency import paper_consistency
+from iunet.tables.score_tables import MODELS
 from iunet.tables.scores import Published, paper_cells
-from iunet.tables.table6 import COLUMNS
 from iunet.tables.table7 import paper_table7
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PLACE = ("network", "dataset", "method")
 @functools.cache
 def paper_frames() -> dict[str, pd.DataFrame]:
     """By table, with the columns that claims compare."""
-    models = {model: place for place, model in COLUMNS.items()}
+    models = {model: place for place, model in MODELS.items()}
     table6 = {
         (models[model][0], dataset, models[model][1]): value
         for (model, dataset), value in paper_cells(6, "model", "dataset").items()

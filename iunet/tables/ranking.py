@@ -19,8 +19,6 @@ from iunet.tables.table7 import complete_rows, paper_scores, scores_by_method, t
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Ranking of the methods on tabular data"
-ENTRY = "table7"
 ALPHA = 0.05
 METRIC = "balanced_accuracy"
 

@@ -17,8 +17,6 @@ from iunet.tables.document import VALUE, Cell, TableDocument
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Appendix E.2: one compression ratio for all image data sets"
-KIND = "vision"
 CAPTION = (
     "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
     "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "

@@ -23,8 +23,6 @@ from iunet.tables.table7 import (
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Table 2: summary of the tabular data sets"
-ENTRY = "table7"
 METRICS = ["balanced_accuracy", "accuracy", "swapped_balanced_accuracy", LIKE_THE_PAPER]
 SUMMARY = {
     "num_top1": "Num Top1 ↑",

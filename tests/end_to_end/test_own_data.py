@@ -18,7 +18,7 @@ from iunet.errors import UserError
 from iunet.results.reports import read_dataset
 from iunet.runs.settings import split_settings
 from iunet.runs.validate import unavailable
-from iunet.tables import table9
+from iunet.tables.data_statistics import table9
 
 TABLE9 = "results/test/tables/table9.csv"
 
@@ -125,7 +125,7 @@ def test_the_mirror_gives_the_papers_statistics(workdir, tmp_path, mirror):
             output = {part: str(tmp_path / f"{name}.{part}") for part in parts}
             split_table(data, description, output, **split_settings(config, registry[name]))
             sets.append({"dataset": name} | read_dataset(output["split"]))
-    (tmp_path / "table9.csv").write_text(table9.build(results_of(datasets=sets)).own_csv)
+    (tmp_path / "table9.csv").write_text(table9(results_of(datasets=sets)).own_csv)
     rows = read_csv(tmp_path / "table9.csv").values()
     present = [row for row in rows if not row["missing"]]
     assert (len(rows), len(present)) == (40, 21)

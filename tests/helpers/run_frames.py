@@ -9,7 +9,7 @@ from toy_results import SIZES
 
 from iunet.results.collect import DATASET, Results, runs_frame
 from iunet.results.collect import frame_of as typed_frame
-from iunet.tables.catalog import table_module
+from iunet.tables.catalog import table_entry
 from iunet.tables.document import TableDocument
 
 SCORES = ("accuracy", "balanced_accuracy", "swapped_balanced_accuracy")
@@ -51,4 +51,4 @@ def layers_of(units: int, *densities: float) -> dict[str, list]:
 
 def table_of(name: str, *rows: dict[str, Any]) -> TableDocument:
     """A table of the catalog, from runs."""
-    return table_module(name).build(results_of(*rows))
+    return table_entry(name).function()(results_of(*rows))

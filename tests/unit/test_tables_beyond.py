@@ -13,7 +13,7 @@ from scipy.stats import friedmanchisquare, wilcoxon
 from iunet.artifacts import write_json
 from iunet.baselines.catalog import LEARNERS
 from iunet.tables import expected_densities
-from iunet.tables.catalog import table_module
+from iunet.tables.catalog import table_entry
 from iunet.tables.document import VALUE
 from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import MAJORITY, NEITHER, ONE, telling_cells
@@ -192,7 +192,7 @@ def test_efficiency(tmp_path):
         run("vehicle", "mlp_tab", "omp", 0, missing="not finished"),
     )
     results = replace(results, artifacts=[str(tmp_path / "latency.json")])
-    table = table_module("efficiency").build(results)
+    table = table_entry("efficiency").function()(results)
     cells = table.cells["vehicle/mlp_tab/iunet"]
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5

@@ -10,8 +10,7 @@ from run_frames import results_of
 from iunet.artifacts import write_json
 from iunet.paper import implied_rows, official_rows, paper_table
 from iunet.results.reports import read_dataset
-from iunet.tables import table8, table9
-from iunet.tables.data_statistics import TABLE8, TABLE9
+from iunet.tables.data_statistics import TABLE8, TABLE9, table8, table9
 from iunet.tables.notes import note_subsets
 
 
@@ -34,10 +33,10 @@ def arrhythmia(folder, **facts):
     return dataset(folder, "arrhythmia", *parts, **({"n_features": 279} | facts))
 
 
-def made(module, *datasets):
+def made(build, *datasets):
     """The table, and the lines of its CSV by data set."""
     results = results_of(datasets=datasets)
-    table = module.build(results)
+    table = build(results)
     note_subsets(table, results.subsets)
     lines = csv.DictReader(table.own_csv.splitlines())
     return table, {line["dataset"]: line for line in lines}
