@@ -106,7 +106,7 @@ TABLES = {
     "search_fixed_ratio": TableEntry(
         "Appendix E.2: one compression ratio for all image data sets",
         SEARCHES,
-        "search_fixed_ratio.build",
+        "searches.search_fixed_ratio",
         kind="vision",
     ),
     "ranking": TableEntry(

@@ -26,7 +26,7 @@ from iunet.tables.differences import (
     runs_of_table,
 )
 from iunet.tables.document import TableDocument
-from iunet.tables.paper_runs import paper_frames
+from iunet.tables.paper_values import paper_frames
 from iunet.tables.verdicts import (
     FEW,
     NOT_REPRODUCED,

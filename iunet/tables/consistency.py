@@ -5,7 +5,6 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from iunet.paper import paper_table
 from iunet.results.collect import Results, is_tabular
 from iunet.results.reports import TRANSFORMS
 from iunet.results.selection import consistency
@@ -19,6 +18,7 @@ from iunet.tables.document import (
     Value,
     compare_with_paper,
 )
+from iunet.tables.paper_values import paper_consistency
 from iunet.tables.scores import SPREAD_NOTE
 
 if TYPE_CHECKING:
@@ -137,14 +137,3 @@ def _labels(rows: pd.DataFrame) -> Cell:
         low, high = counts.min(), counts.max()
         value.text = f"{low}" if low == high else f"{low}–{high}"
     return cell
-
-
-def paper_consistency(number: int) -> dict[tuple, PaperValue]:
-    """By network, data set, transform and the paper's column."""
-    return {
-        (row["network"], row["dataset"], row["transform"], of): PaperValue(
-            float(row[f"{of}_mean"]), float(row[f"{of}_std"]), VALUE
-        )
-        for row in paper_table(number)
-        for of in ("supernet", "iunet")
-    }

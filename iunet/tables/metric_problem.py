@@ -20,7 +20,8 @@ from iunet.results.request import Request
 from iunet.runs.entries import Benchmark
 from iunet.tables.cells import plain_table
 from iunet.tables.document import PAPER_ROUNDING, PAPER_SEEDS, TableDocument
-from iunet.tables.table7 import METHODS, paper_table7, tabular_label
+from iunet.tables.paper_values import METHODS, paper_table7
+from iunet.tables.table7 import tabular_label
 
 COLUMNS = {
     "paper": "Paper",

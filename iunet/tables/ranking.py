@@ -14,7 +14,8 @@ from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.cells import cell, plain_table
 from iunet.tables.document import Cell, TableDocument
-from iunet.tables.table7 import complete_rows, paper_scores, scores_by_method, tabular_label
+from iunet.tables.paper_values import paper_scores
+from iunet.tables.table7 import complete_rows, scores_by_method, tabular_label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,12 +6,11 @@ from iunet.results.collect import Results, is_tabular
 from iunet.results.selection import of_results
 from iunet.runs.names import base_network
 from iunet.tables.document import TableDocument
+from iunet.tables.paper_values import MODELS, PLACE, paper_cells, paper_table4
 from iunet.tables.scores import (
     PRIMARY,
     SWAPPED_NOTE,
-    Published,
     method_labels,
-    paper_cells,
     primary_table,
     score_table,
 )
@@ -30,12 +29,6 @@ RECIPE_NOTE = (
     "trained by AdamW: between the two lie pruning and the recipe. The method supernet_finetuned, "
     "the same supernet fine-tuned by that recipe without a mask, separates them."
 )
-MODELS = {  # the paper's columns by network and method
-    ("mlp_vis", "dense"): "mlp_vis",
-    ("mlp_vis", "iunet"): "iunet_mlp_vis",
-    ("cnn", "dense"): "cnn",
-    ("resnet18", "iunet"): "iunet_resnet18",
-}
 MODEL_LABELS = {
     "mlp_vis": "MLP_VIS",
     "iunet_mlp_vis": "IUNET (MLP_VIS)",
@@ -65,7 +58,7 @@ def table1(results: Results) -> TableDocument:
         "Test accuracy (%) of pruning methods on image data sets; Dense is the network itself.",
         ["accuracy", "balanced_accuracy"],
         method_labels("dense", "omp", "beta_lasso", "iunet"),
-        paper=paper_cells(1, "network", "dataset", "method"),
+        paper=paper_cells(1, *PLACE),
         column_metric=lambda method: "accuracy",
     )
 
@@ -78,19 +71,6 @@ def table4(results: Results) -> TableDocument:
     notes += [RECIPE_NOTE] * bool((tabular & runs["method"].eq("iunet_no_prune")).any())
     labels = method_labels(*ABLATIONS)
     return score_table(runs, ABLATIONS_CAPTION, PRIMARY, labels, paper=paper_table4(), notes=notes)
-
-
-def paper_table4() -> Published:
-    """The paper's table 4, with the ± of table 1 where that has the same run.
-
-    Table 4 gives none for the dense networks; those on images are table 1's.
-    """
-    published = paper_cells(4, "network", "dataset", "method")
-    elsewhere = paper_cells(1, "network", "dataset", "method")
-    for key, value in published.items():
-        if value.std is None and key in elsewhere and elsewhere[key].mean == value.mean:
-            published[key] = elsewhere[key]
-    return published
 
 
 def table6(results: Results) -> TableDocument:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from iunet.baselines.catalog import LEARNERS
 from iunet.labels import METRIC_LABELS, SCORES, method_label, method_order
-from iunet.paper import paper_table
-from iunet.results.collect import is_tabular
 from iunet.runs.names import SURVIVORS
 from iunet.tables.cells import cell_of, grouped_table
-from iunet.tables.document import Cell, Column, PaperValue, TableDocument, compare_with_paper
+from iunet.tables.document import Cell, Column, TableDocument, compare_with_paper
+from iunet.tables.paper_values import Published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +29,6 @@ SWAPPED_NOTE = (
     "al. (2021)."
 )
 PRIMARY = ["primary", *SCORES]
-
-Published = dict[tuple[str, ...], PaperValue]  # by the keys of row and column
 
 
 def score_table(
@@ -97,25 +93,8 @@ def density_note(rows: pd.DataFrame) -> list[str]:
     return [] if shares.empty else [f"keeps {percent:g} % of the encoder's weights"]
 
 
-def paper_cells(number: int, *keys: str) -> Published:
-    """The values of a table of the paper in long form, by the named columns."""
-    found = {}
-    for row in paper_table(number):
-        metric = paper_metric(row.get("method", ""), row.get("network", "mlp_vis"))
-        std = float(row["std"]) if row.get("std") else None
-        found[tuple(row[key] for key in keys)] = PaperValue(float(row["mean"]), std, metric)
-    return found
-
-
 # ---- metrics
 
 
 def metric_labels(metrics: Iterable[str]) -> dict[str, str]:
     return {metric: METRIC_LABELS[metric] for metric in metrics if metric in METRIC_LABELS}
-
-
-def paper_metric(method: str, network: str) -> str:
-    """Which of our metrics a method's column of the paper is compared with."""
-    if not is_tabular(network):
-        return "accuracy"
-    return "balanced_accuracy" if method in LEARNERS else "swapped_balanced_accuracy"

@@ -1,20 +1,37 @@
-"""Appendix E.2: the weight λ of the contrastive loss, and compression ratio and κ on tables.
-
-Choices are made on validation data.
-"""
+"""Appendix E.2: λ, then ratio and κ on tables, chosen on validation data; one ratio for all."""
 
 from __future__ import annotations
 
-from iunet.labels import dataset_label, network_label
+import itertools
+from typing import TYPE_CHECKING
+
+from iunet.labels import dataset_label, method_label, network_label
 from iunet.results.collect import Results
-from iunet.results.selection import METHOD, of_results, of_subnetworks
-from iunet.tables.cells import cell_of, in_order, plain_table, select
+from iunet.results.selection import METHOD, mean_scores, of_results, of_subnetworks
+from iunet.tables.cells import (
+    NONE,
+    cell,
+    cell_of,
+    cut_off_notes,
+    in_order,
+    plain_table,
+    problems_of,
+    select,
+)
 from iunet.tables.document import VALUE, Cell, TableDocument, Value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AVERAGE = "average"
 SPREAD = "Mean ± sample standard deviation over seeds; the best is bold."
 LAMBDA_CAPTION = (
     "Validation score (%) of IUNET by λ: accuracy on images, balanced accuracy on tables."
+)
+FIXED_CAPTION = (
+    "Average test accuracy (%) and average rank (1 is best) of the methods over the data sets, "
+    "with the ratio, and β-LASSO's l1, chosen per data set and with one for all, and whether "
+    "the methods come in the same order."
 )
 
 
@@ -95,3 +112,103 @@ def winner_note(
     ours = " and ".join(n for n, value in rounded.items() if value == max(rounded.values()))
     same = "the same" if ours == paper else "another"
     return f"Best on average: {ours}. The paper chose {paper}: {same}."
+
+
+# ---- one setting for all image sets
+
+
+def search_fixed_ratio(results: Results) -> TableDocument:
+    """Do the methods rank the same with one setting for all image sets?
+
+    A row for what was chosen per data set, then one for each setting for all of them.
+
+    The setting is the compression ratio of the methods that have one, and the l1 of β-LASSO.
+    Methods without them have the same score in all rows.
+    """
+    chosen, fixed = of_results(results.runs), of_subnetworks(results.runs)
+    methods = in_order(chosen["method"])
+    lines = {}
+    for network in in_order(chosen["network"]):
+        per_set = select(chosen, network=network)
+        base = mean_scores(per_set, "test_accuracy").reindex(columns=methods)
+        settings = _settings(select(fixed, network=network))
+        chose = "chosen per data set"
+        with_l1 = any(l1 != NONE for _, _, l1, _ in settings)
+        first = ("chosen", chose, chose if with_l1 else NONE, per_set)
+        for key, *labels, runs in [first, *settings]:
+            varied = in_order(runs["method"])
+            scores = base.copy()
+            scores[varied] = mean_scores(runs, "test_accuracy").reindex(base.index)[varied]
+            content = _ranking(scores, base, runs)
+            if key == "chosen" and not content["same_order"].missing:
+                content["same_order"] = cell(None)
+            lines[f"{network}/{key}"] = ([network_label(network), *labels], content)
+    columns = {}
+    for method in methods:
+        label = method_label(method)
+        columns |= {method: label, f"{method}_rank": f"Rank of {label}"}
+    columns |= {"same_order": "Same ranking", "same_datasets": "Data sets alike"}
+    notes = ["Only data sets with a score of every method count in a row.", _note(lines)]
+    return plain_table(FIXED_CAPTION, ["Network", "Ratio", "l1 of β-LASSO"], columns, lines, notes)
+
+
+def _settings(fixed: pd.DataFrame) -> list[tuple[str, str, str, pd.DataFrame]]:
+    """Every ratio with every l1: a key, both as labels, and the runs of both.
+
+    The ratio, or the l1, is None if no method has one.
+    """
+    lasso = fixed["l1"].notna()
+    ratios = sorted(fixed[~lasso]["ratio"].dropna().unique()) or [None]
+    all_l1 = sorted(fixed[lasso]["l1"].unique()) or [None]
+    found = []
+    for ratio, l1 in itertools.product(ratios, all_l1):
+        values = {"ratio": ratio, "l1_": l1}.items()
+        if key := "-".join(f"{name}{v:g}" for name, v in values if v is not None):
+            labels = [NONE if v is None else f"{v:g} for all" for v in (ratio, l1)]
+            runs = fixed[(~lasso & (fixed["ratio"] == ratio)) | (fixed["l1"] == l1)]
+            found.append((key, *labels, runs))
+    return found
+
+
+def _ranking(scores: pd.DataFrame, base: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Cell]:
+    """Means and ranks, and whether they are those of `base`.
+
+    A network with a layer that lost all weights has a score, too: a note says so.
+    """
+    complete = scores.dropna().index.intersection(base.dropna().index)
+    cells = {}
+    if complete.empty:
+        reasons = {
+            f"{method_label(method)}: {problem}": None
+            for method, part in runs.groupby("method", sort=False)
+            for problem in problems_of(part)
+        }
+        problems = f" ({'; '.join(reasons)})" if reasons else ""
+        reason = f"no data set with every method{problems}"
+        names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
+        cells = {name: Cell(missing=reason) for name in names}
+    else:
+        ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
+        for method in base:
+            cells[method] = cell(scores.loc[complete, method].mean())
+            cells[f"{method}_rank"] = cell(ranks[method].mean())
+        same = ranks.mean().rank().equals(base_ranks.mean().rank())
+        alike = int((ranks == base_ranks).all(axis=1).sum())
+        cells["same_order"] = cell("yes" if same else "no")
+        cells["same_datasets"] = cell(f"{alike} of {len(complete)}")
+    for method in base:
+        cells[method].notes += cut_off_notes(select(runs, method=method), of="runs")
+    return cells
+
+
+def _ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    return scores.round(3).rank(axis=1, ascending=False, method="average")
+
+
+def _note(lines: dict[str, tuple[list[str], dict[str, Cell]]]) -> str:
+    values = [content["same_order"].values.get(VALUE) for _, content in lines.values()]
+    answers = [value.text for value in values if value and value.text in ("yes", "no")]
+    if not answers:
+        return "No fixed setting can be compared yet."
+    kept = answers.count("yes")
+    return f"The ranking is the same with {kept} of {len(answers)} fixed settings."

@@ -10,12 +10,11 @@ from iunet.results.collect import Results
 from iunet.results.selection import of_results
 from iunet.tables.cells import NOT_ASKED, plain_table, problems_of, select
 from iunet.tables.document import Cell, Column, PaperValue, TableDocument, Value, compare_with_paper
+from iunet.tables.paper_values import METHODS, paper_scores
 from iunet.tables.scores import metric_labels
 from iunet.tables.table7 import (
     LIKE_THE_PAPER,
-    METHODS,
     complete_rows,
-    paper_scores,
     scores_by_method,
     tabular_label,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iunet.baselines.catalog import LEARNERS
-from iunet.labels import METRIC_LABELS, SCORES, method_label, method_order
-from iunet.paper import paper_table
+from iunet.labels import METRIC_LABELS, SCORES, method_label
 from iunet.results.collect import Results
 from iunet.results.selection import mean_scores, of_results
 from iunet.tables.cells import plain_table
@@ -19,13 +17,13 @@ from iunet.tables.document import (
     Value,
     compare_with_paper,
 )
-from iunet.tables.scores import MEAN_NOTE, SWAPPED_NOTE, Published, paper_metric, score_table
+from iunet.tables.paper_values import METHODS, paper_metric, paper_table7
+from iunet.tables.scores import MEAN_NOTE, SWAPPED_NOTE, score_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LIKE_THE_PAPER = "like_the_paper"
-METHODS = method_order(["dense", "omp", "beta_lasso", "iunet", *LEARNERS])
 
 
 def table7(results: Results) -> TableDocument:
@@ -91,23 +89,3 @@ def complete_rows(scores: pd.DataFrame) -> pd.DataFrame:
 
 def tabular_label(method: str) -> str:
     return "MLP_TAB" if method == "dense" else method_label(method)
-
-
-def paper_scores() -> pd.DataFrame:
-    """The paper's numbers: data sets by methods."""
-    import pandas as pd
-
-    series = pd.Series({key: value.mean for key, value in paper_table7().items()})
-    return series.unstack()[METHODS]
-
-
-def paper_table7() -> Published:
-    """By data set and method; only IUNET has a std."""
-    values = {}
-    for row in paper_table(7):
-        for method in METHODS:
-            std = float(row["iunet_std"]) if method == "iunet" else None
-            column = "mlp_tab" if method == "dense" else method
-            metric = paper_metric(method, "mlp_tab")
-            values[row["dataset"], method] = PaperValue(float(row[column]), std, metric)
-    return values

@@ -17,9 +17,9 @@ from iunet.tables.catalog import table_entry
 from iunet.tables.document import VALUE
 from iunet.tables.locality import CONVOLUTION
 from iunet.tables.metric_problem import MAJORITY, NEITHER, ONE, telling_cells
+from iunet.tables.paper_values import METHODS, paper_scores
 from iunet.tables.ranking import critical_difference, paper_ranking, smallest_p
 from iunet.tables.table2 import summary_of
-from iunet.tables.table7 import METHODS, paper_scores
 
 # ---- ranking
 

@@ -13,8 +13,8 @@ from run_frames import run, table_of
 
 from iunet.escape import latex_text
 from iunet.tables.document import VALUE, Cell, Column, Row, TableDocument, Value
+from iunet.tables.paper_values import METHODS
 from iunet.tables.render.forms import write_table
-from iunet.tables.table7 import METHODS
 
 FORMS = ("json", "csv", "markdown", "html", "latex")
 

@@ -15,8 +15,8 @@ from scipy.stats import ttest_ind_from_stats
 from iunet.tables.consistency import consistency_table
 from iunet.tables.document import PaperValue, Value, agreement
 from iunet.tables.notes import note_subsets, stand_in_text
+from iunet.tables.paper_values import METHODS, paper_scores
 from iunet.tables.table2 import summary_of
-from iunet.tables.table7 import METHODS, paper_scores
 
 
 def bests(table, row, metric):
