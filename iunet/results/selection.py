@@ -135,6 +135,14 @@ def mean_scores(runs: pd.DataFrame, column: str) -> pd.DataFrame:
     return means.reindex(runs["dataset"].unique())
 
 
+def ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    """The ranks of the methods (columns) in each row; 1 is best.
+
+    Scores are equal if they are in the three decimals that tables show, and share their rank then.
+    """
+    return scores.round(3).rank(axis=1, ascending=False, method="average")
+
+
 def of_masks(runs: pd.DataFrame) -> pd.DataFrame:
     """The masks at every cut; for β-LASSO, with one cut of several supernets, the chosen one.
 

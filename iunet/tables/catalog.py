@@ -50,7 +50,7 @@ class TableEntry:
 TABLES = {
     "claims": TableEntry("The paper's claims", CLAIMS, "claims.build"),
     "table1": TableEntry(
-        "Table 1: pruning methods on image data sets", PAPER, "score_tables.table1", kind="vision"
+        "Table 1: pruning methods on image data sets", PAPER, "scores.table1", kind="vision"
     ),
     "table2": TableEntry(
         "Table 2: summary of the tabular data sets", PAPER, "table2.build", key="tables.table7"
@@ -66,7 +66,7 @@ TABLES = {
             ("mlp_tab", "iunet"),
         ),
     ),
-    "table4": TableEntry("Table 4: ablations", PAPER, "score_tables.table4"),
+    "table4": TableEntry("Table 4: ablations", PAPER, "scores.table4"),
     "table5": TableEntry(
         "Table 5: consistency on all image data sets",
         PAPER,
@@ -77,7 +77,7 @@ TABLES = {
     "table6": TableEntry(
         "Table 6: pruned MLP against CNN",
         PAPER,
-        "score_tables.table6",
+        "scores.table6",
         kind="vision",
         pairs=(("mlp_vis", "dense"), ("mlp_vis", "iunet"), ("cnn", "dense"), ("resnet18", "iunet")),
     ),
@@ -118,7 +118,7 @@ TABLES = {
         "table7.metrics_tabular",
         key="tables.table7",
     ),
-    "controls": TableEntry("Controls", BEYOND, "score_tables.controls"),
+    "controls": TableEntry("Controls", BEYOND, "scores.controls"),
     "laziness": TableEntry(
         "Laziness: masks compared with those of the initial weights", BEYOND, "laziness.build"
     ),

@@ -21,6 +21,7 @@ from iunet.results.selection import (
     of_methods,
     of_results,
     of_subnetworks,
+    ranks,
 )
 from iunet.runs.names import base_network
 from iunet.tables.cells import in_order, select
@@ -158,17 +159,17 @@ def best_of_family(frame: pd.DataFrame) -> Compared:
         index=["dataset", "seed"], columns="method", values="test_balanced_accuracy"
     ).reindex(columns=FAMILY)
     family = [method for method in FAMILY if scores[method].notna().any()]
-    ranks = scores[family].dropna().round(3).rank(axis=1, ascending=False)
+    own_ranks = ranks(scores[family].dropna())
     if "iunet" not in family or len(family) < 2:
-        return Compared(ranks.sum(axis=1).iloc[:0])
-    if ranks.empty:
-        return Compared(ranks["iunet"], ["no data set has every method"])
-    rival = ranks.groupby("dataset").mean().mean().drop("iunet").idxmin()
+        return Compared(own_ranks.sum(axis=1).iloc[:0])
+    if own_ranks.empty:
+        return Compared(own_ranks["iunet"], ["no data set has every method"])
+    rival = own_ranks.groupby("dataset").mean().mean().drop("iunet").idxmin()
     remarks = [f"best rival: {method_label(rival)}"]
     if absent := [method_label(method) for method in FAMILY if method not in family]:
         remarks.append(f"without {', '.join(absent)}")
     parts = [select(frame, method=method) for method in family]
-    return Compared(ranks[rival] - ranks["iunet"], [*remarks, *remarks_on(parts)])
+    return Compared(own_ranks[rival] - own_ranks["iunet"], [*remarks, *remarks_on(parts)])
 
 
 def more_consistent(frame: pd.DataFrame) -> Compared:

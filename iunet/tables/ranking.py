@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import METRIC_LABELS
 from iunet.results.collect import Results
-from iunet.results.selection import of_results
+from iunet.results.selection import of_results, ranks
 from iunet.tables.cells import cell, plain_table
 from iunet.tables.document import Cell, TableDocument
 from iunet.tables.paper_values import paper_scores
@@ -39,18 +39,15 @@ class Ranking:
 def critical_difference(scores: pd.DataFrame) -> Ranking:
     """Rank the methods (columns) over the data sets (rows); rows with a gap do not count."""
     complete = complete_rows(scores)
-    shown = complete.round(3)
-    ranks = shown.rank(axis=1, ascending=False, method="average").mean().sort_values(kind="stable")
-    result = Ranking(
-        len(complete), {str(k): float(v) for k, v in ranks.items()} if len(shown) else {}
-    )
+    average = ranks(complete).mean().sort_values(kind="stable")
+    result = Ranking(len(complete), average.to_dict() if len(complete) else {})
     if len(complete) < 2 or complete.shape[1] < 3:
         result.problem = (
             f"not enough data: {len(complete)} data sets and {complete.shape[1]} methods, where "
             "the tests need at least 2 and 3"
         )
         return result
-    ordered = shown[list(ranks.index)]
+    ordered = complete.round(3)[[*average.index]]
     result.friedman_p = _friedman(ordered)
     p_values = _wilcoxon_holm(ordered)
     result.p_values = {a: {b: float(p_values.loc[a, b]) for b in p_values} for a in p_values}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iunet.labels import dataset_label, method_label, network_label
 from iunet.results.collect import Results
-from iunet.results.selection import METHOD, mean_scores, of_results, of_subnetworks
+from iunet.results.selection import METHOD, mean_scores, of_results, of_subnetworks, ranks
 from iunet.tables.cells import (
     NONE,
     cell,
@@ -188,21 +188,17 @@ def _ranking(scores: pd.DataFrame, base: pd.DataFrame, runs: pd.DataFrame) -> di
         names = [*(n for m in base for n in (m, f"{m}_rank")), "same_order", "same_datasets"]
         cells = {name: Cell(missing=reason) for name in names}
     else:
-        ranks, base_ranks = _ranks(scores.loc[complete]), _ranks(base.loc[complete])
+        own_ranks, base_ranks = ranks(scores.loc[complete]), ranks(base.loc[complete])
         for method in base:
             cells[method] = cell(scores.loc[complete, method].mean())
-            cells[f"{method}_rank"] = cell(ranks[method].mean())
-        same = ranks.mean().rank().equals(base_ranks.mean().rank())
-        alike = int((ranks == base_ranks).all(axis=1).sum())
+            cells[f"{method}_rank"] = cell(own_ranks[method].mean())
+        same = own_ranks.mean().rank().equals(base_ranks.mean().rank())
+        alike = int((own_ranks == base_ranks).all(axis=1).sum())
         cells["same_order"] = cell("yes" if same else "no")
         cells["same_datasets"] = cell(f"{alike} of {len(complete)}")
     for method in base:
         cells[method].notes += cut_off_notes(select(runs, method=method), of="runs")
     return cells
-
-
-def _ranks(scores: pd.DataFrame) -> pd.DataFrame:
-    return scores.round(3).rank(axis=1, ascending=False, method="average")
 
 
 def _note(lines: dict[str, tuple[list[str], dict[str, Cell]]]) -> str:

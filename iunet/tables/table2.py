@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iunet.labels import METRIC_LABELS, dataset_label
 from iunet.paper import paper_table
 from iunet.results.collect import Results
-from iunet.results.selection import of_results
+from iunet.results.selection import of_results, ranks
 from iunet.tables.cells import NOT_ASKED, plain_table, problems_of, select
 from iunet.tables.document import Cell, Column, PaperValue, TableDocument, Value, compare_with_paper
 from iunet.tables.paper_values import METHODS, paper_scores
@@ -28,7 +28,6 @@ SUMMARY = {
     "average_accuracy": "Average score ↑",
     "average_rank": "Average rank ↓",
 }
-DECIMALS = 3
 METRIC_NOTE = (
     "The paper's table 2 summarises its table 7, and the columns of that have two metrics (see "
     f"there). It is compared with “{METRIC_LABELS[LIKE_THE_PAPER].lower()}”."
@@ -76,17 +75,17 @@ def build(results: Results) -> TableDocument:
 def summary_of(values: pd.DataFrame) -> pd.DataFrame:
     """The rows of table 2, from scores (a row per data set, a column per method, none missing).
 
-    Top-1 counts every tied winner; ties share their average rank, and rank 1 is best. Scores are
-    equal if they are in the decimals shown.
+    Top-1 counts every tied winner.
     """
     import pandas as pd
 
-    shown = values.round(DECIMALS)
-    top1 = shown.eq(shown.max(axis=1), axis=0).sum()
-    ranks = shown.rank(axis=1, ascending=False, method="average")
-    return pd.DataFrame(
-        {"num_top1": top1, "average_accuracy": values.mean(), "average_rank": ranks.mean()}
-    ).T
+    shown = values.round(3)
+    rows = {
+        "num_top1": shown.eq(shown.max(axis=1), axis=0).sum(),
+        "average_accuracy": values.mean(),
+        "average_rank": ranks(values).mean(),
+    }
+    return pd.DataFrame(rows).T
 
 
 def _paper_table2(counted: pd.DataFrame) -> tuple[pd.DataFrame | None, list[str]]:
