@@ -47,7 +47,7 @@ def differences(runs: pd.DataFrame) -> Rows:
                 continue
             group = next((name for name in GROUPS if method in GROUPS[name]), "Controls")
             cut_off = {*select(main, method=method, disconnected=True)["dataset"]}
-            ends = [*(whole.on_sets or (None, None)), *(whole.beyond or (None, None))]
+            ends = [*(whole.interval or (None, None)), *(whole.interval_beyond or (None, None))]
             head = {"kind": kind, "group": group, "method": method, "mean": whole.mean}
             head |= dict(zip(ENDS, ends, strict=True))
             head["median"] = pd.Series(whole.means).median()

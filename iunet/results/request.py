@@ -48,13 +48,6 @@ class AskedRun:
     missing: str | None  # why it is not there
     files: dict[str, str]
 
-    @property
-    def key(self) -> tuple:
-        return (self.dataset, self.network, self.method, self.seed, self.supernet, self.cut)
-
-    def __str__(self) -> str:
-        return f"{self.dataset}, {self.network}, {self.method}, seed {self.seed}"
-
 
 def request_of(bench: Benchmark, key: str) -> Request:
     """The runs of an entry of the config; for an entry without methods, its data sets alone."""
@@ -114,11 +107,12 @@ def request_digest(bench: Benchmark, request: Request) -> str:
     cells = [[*_plain(cell), bench.impossible(cell)] for cell in request.cells]
     parts = (request.supernets, request.masks, request.times)
     extras = [[_plain(cell)[:3] for cell in part] for part in parts]
-    gone = asked_runs(bench, request) if bench.config["partial"] else []
+    asked = asked_runs(bench, request) if bench.config["partial"] else []
+    gone = [[r.dataset, r.network, r.method, r.seed, r.supernet, r.cut] for r in asked if r.missing]
     splits = split_reports(bench, request.dataset_names())
     return digest(
         [bench.seeds, cells, extras, request.artifacts],
-        [[*run.key] for run in gone if run.missing],
+        gone,
         [[name, name in splits] for name in request.dataset_names()],
     )
 

@@ -132,16 +132,16 @@ def comparisons_tables(found: pd.DataFrame) -> str:
 
 
 def _on_sets(found: Finding) -> str:
-    return f"**{found.on_sets}** {shown(found.effect.mean, found.effect.on_sets)}"
+    return f"**{found.on_sets}** {shown(found.effect.mean, found.effect.interval)}"
 
 
 def _beyond(found: Finding) -> str:
-    if not found.effect.beyond:
+    if not found.effect.interval_beyond:
         return NONE
     word = found.beyond
     if word == UNDECIDED:
         word += f" ({undecided_word(found.standing.within)})"
-    low, high = found.effect.beyond
+    low, high = found.effect.interval_beyond
     return f"{word} [{low:+.2f}, {high:+.2f}]"
 
 
@@ -164,9 +164,9 @@ def differences_table(runs: pd.DataFrame) -> str:
     lines.append(["IUNET ahead", f"{(sets > 0).sum()} of {len(sets)}"])
     for title, part in (("mean", found), (f"mean without {largest}", found.drop(largest, level=0))):
         each = finding(part)
-        mean, ends = each.effect.mean, each.effect.beyond
+        mean, ends = each.effect.mean, each.effect.interval_beyond
         lines.append(
-            [f"{title}, these sets", f"{shown(mean, each.effect.on_sets)}, {each.on_sets}"]
+            [f"{title}, these sets", f"{shown(mean, each.effect.interval)}, {each.on_sets}"]
         )
         if ends:
             lines.append([f"{title}, beyond", f"{shown(mean, ends)}, {each.beyond}"])
@@ -260,4 +260,4 @@ def _swept(wide: pd.DataFrame, method: str) -> str:
     if not found:
         return f"{values.mean():.1f}"
     few = ", one seed" * (len(values) == 1)
-    return f"{values.mean():.1f} ({shown(found.mean, found.on_sets, 1)}{few})"
+    return f"{values.mean():.1f} ({shown(found.mean, found.interval, 1)}{few})"

@@ -137,8 +137,3 @@ def select(frame: pd.DataFrame, **keys: Any) -> pd.DataFrame:
     for column, value in keys.items():
         frame = frame[frame[column] == value]
     return frame
-
-
-def in_order(values: Iterable[Any]) -> list[Any]:
-    """Distinct values in order of first appearance."""
-    return list(dict.fromkeys(values))

@@ -286,8 +286,8 @@ def _line(claim: Claim, found: Finding, facts: dict[str, Any]) -> dict[str, Any]
 def _numbers(found: Finding) -> dict[str, Any]:
     """The effect with its intervals and verdicts."""
     effect = found.effect
-    low, high = (effect and effect.on_sets) or (None, None)
-    beyond_low, beyond_high = (effect and effect.beyond) or (None, None)
+    low, high = (effect and effect.interval) or (None, None)
+    beyond_low, beyond_high = (effect and effect.interval_beyond) or (None, None)
     return {
         "effect": effect.mean if effect else None,
         "low": low,
@@ -308,7 +308,7 @@ def remarks(claim: Claim, found: Finding, facts: dict[str, Any]) -> list[str]:
     texts = [*found.remark_on_deciding, *texts]
     if len(effect.datasets) < FEW:
         texts.insert(0, f"about {', '.join(effect.datasets)} only")
-    if effect.on_sets is None:
+    if effect.interval is None:
         texts.append("one seed: no interval")
     if claim.level and found.on_sets == NOT_REPRODUCED:
         texts.append(f"{'more' if effect.mean > 0 else 'less'}, by more than the smallest effect")

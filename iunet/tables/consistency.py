@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iunet.results.collect import Results, is_tabular
 from iunet.results.reports import TRANSFORMS
 from iunet.results.selection import consistency
-from iunet.tables.cells import cell_of, grouped_table, in_order, select
+from iunet.tables.cells import cell_of, grouped_table, select
 from iunet.tables.document import (
     VALUE,
     Cell,
@@ -72,7 +72,7 @@ def consistency_table(number: int, frame: pd.DataFrame) -> TableDocument:
     published = paper_consistency(number)
     parts = [frame[:0]]
     for (network, _), part in frame.groupby(["network", "dataset"], sort=False):
-        transforms = in_order(part["transform"].dropna())
+        transforms = [*part["transform"].dropna().unique()]
         default = [t for t in TRANSFORMS if (t == "feat") == is_tabular(network)]
         for transform in transforms or default:  # what has none is missing under each
             own = part[(part["transform"] == transform) | part["transform"].isna()]

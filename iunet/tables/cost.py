@@ -9,7 +9,7 @@ from iunet.results.collect import Results
 from iunet.results.request import Request
 from iunet.results.selection import costs
 from iunet.runs.entries import NOT_FINISHED, Benchmark
-from iunet.tables.cells import cell, grouped_table, in_order
+from iunet.tables.cells import cell, grouped_table
 from iunet.tables.document import Cell, TableDocument, Value
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def build(results: Results) -> TableDocument:
 def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell] | str:
     done = part[part["missing"].isna()]
     if done.empty:
-        return "; ".join(in_order(part["missing"]))
+        return "; ".join(part["missing"].unique())
     runs, studies = done[done["seed"].notna()], done[done["seed"].isna()]
     numbers = {
         "datasets": float(done["dataset"].nunique()),
@@ -64,6 +64,6 @@ def _cells(key: tuple, part: pd.DataFrame) -> dict[str, Cell] | str:
         cells[column] = cell(Value(float(number), text=f"{number:,.0f}" if whole else None))
     gone = part["missing"].dropna()
     if len(gone):
-        reasons = "; ".join(in_order(gone))
+        reasons = "; ".join(gone.unique())
         cells["total"].notes.append(f"{len(gone)} of {len(part)} parts are missing: {reasons}")
     return cells

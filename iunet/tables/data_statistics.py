@@ -29,8 +29,12 @@ class Quantity:
     decimals: int = 0
     rounded: bool = False  # the paper rounds its split sizes down, scikit-learn up
 
-    def agreement(self, ours: float, paper: str) -> str:
+    def agreement(self, ours: float | None, paper: str | None) -> str:
         """Equal in the decimals that the paper gives, or within the range that it implies."""
+        if paper is None:
+            return NOT_IN_PAPER
+        if ours is None:
+            return NO
         low, _, high = paper.partition("-")
         distance = max(float(low) - ours, ours - float(high or low), 0)
         if distance <= (0.5 * 10**-self.decimals + 1e-9 if self.decimals else 0):
@@ -53,12 +57,6 @@ TABLE9 = [
 ]
 
 
-def rows_of_paper(dataset: str) -> str:
-    """The number of rows that the paper's rounded split sizes imply, or its range."""
-    low, high = official_rows(dataset)
-    return f"{low}" if low == high else f"{low}-{high}"
-
-
 def table8(results: Results) -> TableDocument:
     return statistics_table(8, TABLE8, results.datasets)
 
@@ -74,8 +72,9 @@ def statistics_table(
 ) -> TableDocument:
     """Of the frame of data sets; the CSV has ours, the paper's and the agreement side by side."""
     paper = {row["dataset"]: dict(row) for row in paper_table(number)}
-    for name, row in paper.items():
-        row["n_rows"] = rows_of_paper(name) if number == 9 else None
+    for name, row in paper.items() if number == 9 else ():
+        low, high = official_rows(name)  # what its rounded split sizes imply
+        row["n_rows"] = f"{low}" if low == high else f"{low}-{high}"
     lines = [
         _line(quantities, ours, paper.get(ours["dataset"], {}))
         for ours in datasets.astype(object).to_dict("records")
@@ -105,19 +104,11 @@ def _line(
         value = ours[key] if there and ours[key] == ours[key] else None  # not NaN
         value = value if value is None or quantity.decimals else int(value)
         published = paper.get(key)
-        line |= {key: value, f"{key}_paper": published}
-        line[f"{key}_agrees"] = _agreement(quantity, value, published, there)
+        agrees = quantity.agreement(value, published) if there else MISSING
+        line |= {key: value, f"{key}_paper": published, f"{key}_agrees": agrees}
     line["source"] = ours["source"] if there else None
     line["subset"] = ours["subset"] and subset_text(ours["subset"])
     return line | {"missing": ours["missing"]}
-
-
-def _agreement(quantity: Quantity, ours: Any, paper: str | None, there: bool) -> str:
-    if not there:
-        return MISSING
-    if paper is None:
-        return NOT_IN_PAPER
-    return NO if ours is None else quantity.agreement(ours, paper)
 
 
 def _cell(line: dict[str, Any], quantity: Quantity) -> Cell:

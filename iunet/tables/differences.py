@@ -24,7 +24,7 @@ from iunet.results.selection import (
     ranks,
 )
 from iunet.runs.names import base_network
-from iunet.tables.cells import in_order, select
+from iunet.tables.cells import select
 from iunet.tables.locality import first_layers
 from iunet.tables.metric_problem import counts_of_cells
 from iunet.tables.verdicts import NOT_REPRODUCED, REPRODUCED, Effect, Finding
@@ -100,7 +100,7 @@ def paired(
     failed = pd.concat(side[side["failed"].notna()] for side in sides.values())
     ended = pd.concat([pairs.reset_index(), failed[failed["dataset"].isin(both["dataset"])]])
     seeds = ended.groupby("dataset")["seed"].nunique()
-    return pairs.loc[[name for name in in_order(both["dataset"]) if seeds[name] == seeds.max()]]
+    return pairs.loc[[name for name in both["dataset"].unique() if seeds[name] == seeds.max()]]
 
 
 def remarks_on(parts: list[pd.DataFrame]) -> list[str]:
@@ -109,7 +109,7 @@ def remarks_on(parts: list[pd.DataFrame]) -> list[str]:
     for part in parts:
         for column in ("missing", "failed"):
             for reason, rows in part.groupby(column) if len(part) else ():
-                texts[f"{', '.join(in_order(rows['dataset']))}: {reason}"] = None
+                texts[f"{', '.join(rows['dataset'].unique())}: {reason}"] = None
         if "disconnected" in part and (cut_off := int(part["disconnected"].eq(True).sum())):
             name = method_label(part["method"].iloc[0])
             texts[f"{cut_off} of {len(part)} masks of {name} are disconnected"] = None
@@ -187,7 +187,7 @@ def first_layer_below_omp(frame: pd.DataFrame, measure: str) -> Compared:
     A dense mask is near chance whatever it is, so OMP's is taken at the density of IUNET's.
     """
     own = select(frame, first_layer_measure=measure)
-    narrow = in_order(select(own, first_layer_wide_features=0)["dataset"])
+    narrow = [*select(own, first_layer_wide_features=0)["dataset"].unique()]
     own = own[~own["dataset"].isin(narrow)]
     omp, iunet = (select(own, method=method) for method in ("omp", "iunet"))
     at_density = iunet.assign(first_layer_ratio=_at_density_of(iunet, omp))
@@ -230,7 +230,7 @@ def cheaper(frame: pd.DataFrame) -> Compared:
     shared = studies.unstack().reindex(columns=list(LEARNERS))
     shared = shared.div(own.groupby("dataset")["iunet"].count(), axis=0)
     seconds = own[[*LEARNERS]].add(shared, level="dataset")
-    ratios = np.log2(seconds.div(own["iunet"], axis=0)).reindex(in_order(frame["dataset"]), level=0)
+    ratios = np.log2(seconds.div(own["iunet"], axis=0)).reindex(frame["dataset"].unique(), level=0)
     found = ratios["mlp_c"].dropna()
     if found.empty:
         return Compared(found)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from iunet.labels import method_label
 from iunet.results.collect import Results
 from iunet.results.selection import of_results
-from iunet.tables.cells import in_order
 from iunet.tables.document import TableDocument
 from iunet.tables.render.view import number_text
 from iunet.tables.scores import PRIMARY, score_table
@@ -27,7 +26,7 @@ PLACE = ["dataset", "network", "seed"]
 def build(results: Results) -> TableDocument:
     """Every method, in the config's order, and its difference to the first one."""
     runs = _learners_in_rows_of_networks(of_results(results.runs))
-    first, *others = in_order(runs["method"])
+    first, *others = runs["method"].unique()
     gaps = {method: f"{method}-{first}" for method in others}
     labels = {first: method_label(first)}
     for method, gap in gaps.items():

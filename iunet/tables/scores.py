@@ -6,7 +6,7 @@ Of the paper tables 1, 4 and 6, and the controls; others use `score_table`, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iunet.labels import METRIC_LABELS, SCORES, method_label, method_order
 from iunet.results.collect import Results, is_tabular
@@ -46,13 +46,13 @@ def score_table(
     paper: Published | None = None,
     column_metric: Callable[[str], str | None] = lambda name: None,
     notes: Iterable[str] = (),
-    default_metric: str = "",
-    best_among: Iterable[Iterable[str]] | None = None,
+    **form: Any,
 ) -> TableDocument:
-    """Mean test scores of `runs` (one row per seed); the first metric is shown first, or another.
+    """Mean test scores of `runs` (one row per seed).
 
     The columns of `labels` come first, then what else the runs have. `column_metric` says with
     which of our metrics a column of the paper is compared, where it does not depend on the row.
+    `form` is as in `plain_table`.
     """
     labels = {name: method_label(name) for name in [*labels, *runs[column]]} | labels
 
@@ -73,10 +73,9 @@ def score_table(
         caption,
         [SPREAD_NOTE, *notes],
         metrics=metrics,
-        default_metric=default_metric,
         metric_labels=metric_labels(metrics),
         best_along="row",
-        best_among=best_among,
+        **form,
     )
 
 

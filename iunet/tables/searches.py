@@ -13,7 +13,6 @@ from iunet.tables.cells import (
     cell,
     cell_of,
     cut_off_notes,
-    in_order,
     plain_table,
     problems_of,
     select,
@@ -64,7 +63,7 @@ def search_lambda(results: Results) -> TableDocument:
 def search_tabular(results: Results) -> TableDocument:
     """Compression ratio and κ on tables."""
     runs = of_subnetworks(results.runs)
-    datasets = in_order(runs["dataset"])
+    datasets = runs["dataset"].unique()
     points = [
         (ratio, kappa)
         for ratio in sorted(set(runs["ratio"]))
@@ -126,9 +125,9 @@ def search_fixed_ratio(results: Results) -> TableDocument:
     Methods without them have the same score in all rows.
     """
     chosen, fixed = of_results(results.runs), of_subnetworks(results.runs)
-    methods = in_order(chosen["method"])
+    methods = chosen["method"].unique()
     lines = {}
-    for network in in_order(chosen["network"]):
+    for network in chosen["network"].unique():
         per_set = select(chosen, network=network)
         base = mean_scores(per_set, "test_accuracy").reindex(columns=methods)
         settings = _settings(select(fixed, network=network))
@@ -136,7 +135,7 @@ def search_fixed_ratio(results: Results) -> TableDocument:
         with_l1 = any(l1 != NONE for _, _, l1, _ in settings)
         first = ("chosen", chose, chose if with_l1 else NONE, per_set)
         for key, *labels, runs in [first, *settings]:
-            varied = in_order(runs["method"])
+            varied = runs["method"].unique()
             scores = base.copy()
             scores[varied] = mean_scores(runs, "test_accuracy").reindex(base.index)[varied]
             content = _ranking(scores, base, runs)

@@ -34,15 +34,15 @@ Interval = tuple[float, float]
 class Effect:
     """A mean difference over data sets, with an interval on these sets and one beyond them.
 
-    `on_sets` takes the data sets as fixed and shows how well the seeds determine their mean.
-    `beyond` takes them as a sample of all data sets, from FEW sets on. Both are None if there is
-    nothing to resample.
+    `interval` takes the data sets as fixed and shows how well the seeds determine their mean.
+    `interval_beyond` takes them as a sample of all data sets, from FEW sets on. Both are None if
+    there is nothing to resample.
     """
 
     means: dict[str, float]  # by data set
     seeds: int  # the most that a data set has
-    on_sets: Interval | None = None
-    beyond: Interval | None = None
+    interval: Interval | None = None
+    interval_beyond: Interval | None = None
     single: tuple[str, ...] = ()  # data sets with one seed, which do not count
 
     @property
@@ -83,9 +83,9 @@ def effect(
         "single": tuple(name for name in shown if seeds > 1 and name not in counted),
     }
     if seeds > 1:
-        found["on_sets"] = _on_these_sets(values, rng, draws)
+        found["interval"] = _on_these_sets(values, rng, draws)
     if beyond and len(values) >= FEW and (seeds > 1 or without_seeds):
-        found["beyond"] = _beyond_these_sets(values, rng, draws)
+        found["interval_beyond"] = _beyond_these_sets(values, rng, draws)
     return Effect(**found)
 
 
@@ -233,8 +233,8 @@ class Finding:
     """What runs say of a comparison."""
 
     effect: Effect | None = None
-    on_sets: str = NOT_RUN  # the verdict
-    beyond: str | None = None  # the second one; None with fewer than FEW sets
+    on_sets: str = NOT_RUN  # the verdict on these data sets
+    beyond: str | None = None  # the one beyond them; None with fewer than FEW sets
     decided_by: tuple[str, ...] = ()  # data sets without which the first would change
     standing: Standing | None = None
     remarks: list[str] = field(default_factory=list)
@@ -260,17 +260,17 @@ def finding(
     def judged(part: Effect, interval: Interval | None) -> str:
         return verdict(part.mean, interval, smallest, level)
 
-    on_sets, names = judged(whole, whole.on_sets), []
-    for name in whole.datasets if whole.on_sets and len(whole.datasets) > 1 else ():
+    on_sets, names = judged(whole, whole.interval), []
+    for name in whole.datasets if whole.interval and len(whole.datasets) > 1 else ():
         others = differences.drop([name, *whole.single], level="dataset")
         rest = effect(others, draws=DRAWS // 10, beyond=False)
-        names += [name] * (judged(rest, rest.on_sets) != on_sets)
+        names += [name] * (judged(rest, rest.interval) != on_sets)
     if whole.single:
         remarks.append(f"with one seed, and not counted: {', '.join(whole.single)}")
     return Finding(
         whole,
         on_sets,
-        judged(whole, whole.beyond) if whole.beyond else None,
+        judged(whole, whole.interval_beyond) if whole.interval_beyond else None,
         tuple(names),
         standing(whole, smallest),
         remarks,

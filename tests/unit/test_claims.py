@@ -263,9 +263,9 @@ def test_costs_are_compared_with_mlp_c_and_extrapolated_to_its_budget():
 
 def test_the_papers_numbers_do_not_decide_its_own_claims():
     omp, dense = (find_in_paper(CLAIM[f"{name}_tables"]) for name in ("omp", "dense"))
-    assert omp.effect.mean == pytest.approx(0.645, abs=0.01) and omp.effect.on_sets is None
-    assert omp.effect.beyond == pytest.approx((-0.47, 1.99), abs=0.1)
-    assert dense.effect.beyond == pytest.approx((-0.49, 1.29), abs=0.1)
+    assert omp.effect.mean == pytest.approx(0.645, abs=0.01) and omp.effect.interval is None
+    assert omp.effect.interval_beyond == pytest.approx((-0.47, 1.99), abs=0.1)
+    assert dense.effect.interval_beyond == pytest.approx((-0.49, 1.29), abs=0.1)
     assert omp.beyond == dense.beyond == UNDECIDED
     cnn = find_in_paper(CLAIM["near_cnn"])
     assert {k: round(v) for k, v in cnn.effect.means.items()} == {

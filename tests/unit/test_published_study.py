@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from configs import benchmark
+from configs import benchmark, merged
 from conftest import ROOT
 from sample_page import page_data
 from toy_run import job
@@ -50,13 +50,10 @@ REWORDED = (OLDER, "Less than in the paper")
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory) -> Benchmark:
-    """The published parts of the study with their reports."""
+    """The study with its published reports."""
     results = tmp_path_factory.mktemp("published")
     unpack(STUDY / "reports.tar.xz", results)
-    config = read_config() | {"results": str(results), "partial": True}
-    parts = config["experiments"].items()
-    published = {p: entry for p, entry in parts if (STUDY / "tables" / f"{p}.json").exists()}
-    return benchmark(config | {"experiments": published})
+    return benchmark(merged("cpu-study", results=str(results), partial=True))
 
 
 def test_the_published_reports_give_the_published_rows(bench, tmp_path):

@@ -43,7 +43,7 @@ def test_on_these_sets_the_interval_covers_their_mean(n_sets, n_seeds, between):
         truth = between * rng.standard_normal(n_sets)
         within = rng.uniform(0.3, 2.0, n_sets)[:, None]
         values = truth[:, None] + within * rng.standard_normal((n_sets, n_seeds))
-        low, high = effect(sample(values), draws=300, beyond=False).on_sets
+        low, high = effect(sample(values), draws=300, beyond=False).interval
         covered += low <= truth.mean() <= high
     assert 0.92 <= covered / n <= 0.99
 
@@ -55,7 +55,7 @@ def test_beyond_these_sets_the_interval_covers_the_mean_of_all_sets(n_sets, n_se
     for _ in range(n):
         values = between * rng.standard_normal((n_sets, 1))
         values = values + (n_seeds > 1) * rng.standard_normal((n_sets, n_seeds))
-        low, high = effect(sample(values), draws=300, without_seeds=n_seeds == 1).beyond
+        low, high = effect(sample(values), draws=300, without_seeds=n_seeds == 1).interval_beyond
         covered += low <= 0 <= high
     # Drawing data sets and seeds counts the spread of seeds twice: never too narrow.
     assert covered / n >= 0.92
@@ -64,25 +64,25 @@ def test_beyond_these_sets_the_interval_covers_the_mean_of_all_sets(n_sets, n_se
 def test_the_order_of_data_sets_and_seeds_does_not_matter():
     ours = sample(np.random.default_rng(0).standard_normal((5, 3)))
     one, other = (effect(side) for side in (ours, ours[::-1]))
-    assert (one.on_sets, one.beyond) == (other.on_sets, other.beyond)
+    assert (one.interval, one.interval_beyond) == (other.interval, other.interval_beyond)
     assert one.mean == pytest.approx(other.mean) and other.datasets == one.datasets[::-1]
-    assert effect(ours, seed=4).beyond != one.beyond
+    assert effect(ours, seed=4).interval_beyond != one.interval_beyond
 
 
 def test_data_sets_with_one_seed_do_not_count():
     several = sample([[1.0, 1.0, 4.0]])
     found = effect(pd.concat([several, sample([[0], [30.0]]).loc[["set1"]]]))
     assert found.mean == pytest.approx(2.0) and found.single == ("set1",) and found.seeds == 3
-    assert found.on_sets == effect(several).on_sets
+    assert found.interval == effect(several).interval
     alone = effect(sample([[2.0], [4.0]]))  # if all have one, they are shown and decide nothing
-    assert (alone.mean, alone.on_sets, alone.beyond) == (3.0, None, None)
+    assert (alone.mean, alone.interval, alone.interval_beyond) == (3.0, None, None)
     five = effect(sample([[2.0]] * FEW), without_seeds=True)
-    assert five.on_sets is None and five.beyond == (2.0, 2.0)
+    assert five.interval is None and five.interval_beyond == (2.0, 2.0)
 
 
 def test_nothing_is_said_beyond_few_data_sets():
-    assert effect(sample(np.ones((FEW - 1, 3)))).beyond is None
-    assert effect(sample(np.ones((FEW, 3)))).beyond == (1, 1)
+    assert effect(sample(np.ones((FEW - 1, 3)))).interval_beyond is None
+    assert effect(sample(np.ones((FEW, 3)))).interval_beyond == (1, 1)
     assert effect(sample([[1.0]]).iloc[:0]) is None
 
 
@@ -141,13 +141,13 @@ def test_a_verdict_that_one_set_decides_names_it():
     assert judged(3.0 + np.zeros((5, 1)) + (-0.1, 0.0, 0.1)).decided_by == ()
 
 
-@pytest.mark.parametrize("question", ["on_sets", "beyond"])
+@pytest.mark.parametrize("question", ["interval", "interval_beyond"])
 @pytest.mark.parametrize("said", [REPRODUCED, NOT_REPRODUCED])
 @given(drawn=data())
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_a_further_set_in_favour_of_a_verdict_keeps_it(question, said, drawn):
     """With an effect between the estimate and the end of the interval, and seeds no more spread."""
-    n_sets = drawn.draw(integers(1 if question == "on_sets" else FEW, 8))
+    n_sets = drawn.draw(integers(1 if question == "interval" else FEW, 8))
     rng = np.random.default_rng(drawn.draw(integers(0, 10**6)))
     spread = rng.uniform(0.1, 2.0)
     values = rng.normal(rng.uniform(-2, 4), 1.5, (n_sets, 1)) + rng.normal(0, spread, (n_sets, 3))
