@@ -83,7 +83,7 @@ class Shown:
                     "paper": lambda bench, point: paper_digest(),
                 },
                 (lambda bench, point: {"files": self.table_files(point.table)},),
-                lambda bench, point: table_entry(point.table).module,
+                lambda bench, point: table_entry(point.table).module.__name__,
             ),
             "figure": Stage(
                 {"asked": lambda bench, point: request_digest(bench, self.figure(point.figure))},

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from iunet.provenance import digest
+from iunet.results.collect import Results
 from iunet.results.request import Request, request_digest, request_of
 from iunet.runs.entries import Benchmark, Declared, Pairs, why_empty
 from iunet.runs.settings import Config
+from iunet.tables.document import TableDocument
 from iunet.tables.notes import stand_in_text, tuning_notes
 
 # The groups of the page: first the ledger, or the answer for the user's own data; then the paper's
@@ -32,19 +34,17 @@ OWN, EVIDENCE = "own", "evidence"
 class TableEntry:
     title: str
     group: str
-    build: str  # a module of this package, and its function
+    function: str  # that makes it, with its module of this package
     kind: str | None = None  # of data, if it is for one kind only
     pairs: Pairs = ()  # its networks and methods, if a config cannot choose them
     key: str | None = None  # the config's entry with its runs, if that has not its name
 
     @property
-    def module(self) -> str:
-        return f"iunet.tables.{self.build.partition('.')[0]}"
+    def module(self) -> Any:
+        return importlib.import_module(f"iunet.tables.{self.function.partition('.')[0]}")
 
-    def function(self, name: str = "") -> Any:
-        """A function of its module, or None; by default the one that makes the table."""
-        module = importlib.import_module(self.module)
-        return getattr(module, name or self.build.partition(".")[2], None)
+    def build(self, results: Results) -> TableDocument:
+        return getattr(self.module, self.function.partition(".")[2])(results)
 
 
 TABLES = {
@@ -177,14 +177,18 @@ def table_request(bench: Benchmark, name: str) -> Request:
     """Which runs and files a table is made of: none, if it has no data set."""
     if why_table_empty(bench, name):
         return Request()
-    own = table_entry(name).function("request")
-    return own(bench) if own else request_of(bench, table_key(name))
+    module = table_entry(name).module
+    if hasattr(module, "request"):
+        return module.request(bench)
+    return request_of(bench, table_key(name))
 
 
 def table_settings(bench: Benchmark, name: str) -> dict[str, Any]:
     """The values of the config that a table shows."""
-    own = table_entry(name).function("settings")
-    return own(bench) if own and not why_table_empty(bench, name) else {}
+    module = table_entry(name).module
+    if not hasattr(module, "settings") or why_table_empty(bench, name):
+        return {}
+    return module.settings(bench)
 
 
 def table_digest(bench: Benchmark, name: str) -> str:

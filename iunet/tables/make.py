@@ -39,7 +39,7 @@ def build_table(bench: Benchmark, name: str) -> TableDocument:
     else:
         request = table_request(bench, name)
         results = replace(collect(bench, request), settings=table_settings(bench, name))
-        document = entry.function()(results)
+        document = entry.build(results)
         document.caption += stand_in_text(bench, request.cells)
         notes = tuning_notes(bench, request.cells) + failure_notes(results.runs)
         document.notes = [*document.notes, *notes]

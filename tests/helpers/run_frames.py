@@ -51,4 +51,4 @@ def layers_of(units: int, *densities: float) -> dict[str, list]:
 
 def table_of(name: str, *rows: dict[str, Any]) -> TableDocument:
     """A table of the catalog, from runs."""
-    return table_entry(name).function()(results_of(*rows))
+    return table_entry(name).build(results_of(*rows))

@@ -203,7 +203,7 @@ def test_planning_imports_nothing_heavy():
     modules.append("iunet.runs.versions")
     code = (
         f"import sys, {', '.join(modules)}\n"
-        "for entry in iunet.tables.catalog.TABLES.values(): entry.function()\n"
+        "for entry in iunet.tables.catalog.TABLES.values(): entry.module\n"
         "iunet.runs.versions.script_code(__import__('pathlib').Path('workflow/scripts/table.py'))\n"
         "print(sorted({'torch', 'pandas', 'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)))"
     )

@@ -192,7 +192,7 @@ def test_efficiency(tmp_path):
         run("vehicle", "mlp_tab", "omp", 0, missing="not finished"),
     )
     results = replace(results, artifacts=[str(tmp_path / "latency.json")])
-    table = table_entry("efficiency").function()(results)
+    table = table_entry("efficiency").build(results)
     cells = table.cells["vehicle/mlp_tab/iunet"]
     assert cells["score"].values["value"].mean == 71.0
     assert cells["kept_parameters"].values["value"].mean == 300.5
