@@ -29,7 +29,7 @@ from iunet.page.facts import Facts, collect_facts, heading, notice
 from iunet.tables import catalog
 from iunet.tables.cells import NONE
 from iunet.tables.claims import CPU_SCALE
-from iunet.tables.document import VALUE
+from iunet.tables.document import NO, NOT_KNOWN, VALUE, YES
 from iunet.tables.render import view
 from iunet.tables.render.view import Document
 from iunet.tables.verdicts import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED
@@ -42,10 +42,9 @@ GROUPS = {  # the groups of tables in the order of the page: heading and anchor
 }
 OVERVIEW = "overview"  # the figure at the top of the page
 AGREEMENT = {  # how a cell agrees with the paper: its class in the style, and its mark
-    view.YES: ("yes", "✓"),
-    view.OFF_BY_ONE: ("near", "±1"),
-    view.NO: ("no", "✗"),
-    view.NOT_KNOWN: ("na", "n/a"),
+    YES: ("yes", "✓"),
+    NO: ("no", "✗"),
+    NOT_KNOWN: ("na", "n/a"),
     view.MISSING: ("missing", ""),
 }
 STATISTICS = dict.fromkeys(("table8", "table9"), "Statistics of the data sets")

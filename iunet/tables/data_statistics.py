@@ -11,13 +11,21 @@ from iunet.paper import official_rows, paper_table
 from iunet.results.collect import Results
 from iunet.results.reports import GREY_SCALE, subset_text
 from iunet.tables.cells import plain_table
-from iunet.tables.document import VALUE, Cell, Column, PaperValue, TableDocument, Value
+from iunet.tables.document import (
+    NO,
+    VALUE,
+    YES,
+    Cell,
+    Column,
+    PaperValue,
+    TableDocument,
+    Value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-YES, OFF_BY_ONE, NO = "yes", "off by one", "no"
-MISSING, NOT_IN_PAPER = "missing", "not in the paper"
+OFF_BY_ONE, MISSING, NOT_IN_PAPER = "off by one", "missing", "not in the paper"
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,7 @@ def _cell(line: dict[str, Any], quantity: Quantity) -> Cell:
     agrees = line[f"{quantity.key}_agrees"]
     if value is not None:
         cell.difference = float(value) - float(paper)
-        cell.agrees = "yes" if agrees == YES else "no"
+        cell.agrees = YES if agrees == YES else NO
     if agrees == OFF_BY_ONE:
         cell.notes.append("differs by one: the paper rounds split sizes down, scikit-learn up")
     return cell

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 VALUE = "value"  # the one metric of tables of other numbers than scores
+YES, NO, NOT_KNOWN = "yes", "no", "n/a"  # whether a value agrees with the paper's
 PAPER_SEEDS = 3
 PAPER_ROUNDING = 0.0005  # the paper's scores have three decimals
 
@@ -115,25 +116,25 @@ def compare_with_paper(cell: Cell, paper: PaperValue | None) -> None:
 
 
 def agreement(ours: Value, paper: PaperValue) -> str:
-    """Welch's t-test at 5 %: |ours − paper| ≤ t·√(s_ours²/n + s_paper²/3), "n/a" without a std.
+    """Welch's t-test at 5 %: |ours − paper| ≤ t·√(s_ours²/n + s_paper²/3), n/a without a std.
 
     t is the 97.5 % quantile of Student's t at Welch's degrees of freedom. Both stds are taken as
     those of samples, the paper's of 3 seeds (it does not say which it gives). If both are 0, all
     seeds gave one number, and only the paper's rounding may lie between the two.
     """
     if ours.std is None or paper.std is None:
-        return "n/a"
+        return NOT_KNOWN
     difference = abs(ours.mean - paper.mean)
     of_ours, of_paper = ours.std**2 / ours.n, paper.std**2 / PAPER_SEEDS
     if of_ours + of_paper == 0:
-        return "yes" if difference <= PAPER_ROUNDING + 1e-9 else "no"
+        return YES if difference <= PAPER_ROUNDING + 1e-9 else NO
     from scipy.special import stdtrit  # light, unlike scipy.stats
 
     freedom = (of_ours + of_paper) ** 2 / (
         of_ours**2 / (ours.n - 1) + of_paper**2 / (PAPER_SEEDS - 1)
     )
     bound = float(stdtrit(freedom, 0.975)) * (of_ours + of_paper) ** 0.5
-    return "yes" if difference <= bound + 1e-9 else "no"
+    return YES if difference <= bound + 1e-9 else NO
 
 
 def mark_best(document: TableDocument, names: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.labels import dataset_label
 from iunet.runs.entries import Benchmark, Cell
 from iunet.runs.settings import study_budget
-from iunet.tables.document import TableDocument
+from iunet.tables.document import NOT_KNOWN, TableDocument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def note_subsets(document: TableDocument, subsets: dict[str, str]) -> None:
         if head.get("Dataset") in subsets:
             row.notes.append(f"subset: {subsets[head['Dataset']]}")
             for cell in document.cells[row.key].values():
-                cell.agrees = cell.agrees and "n/a"
+                cell.agrees = cell.agrees and NOT_KNOWN
 
 
 def stand_in_text(bench: Benchmark, cells: list[Cell]) -> str:

@@ -71,6 +71,8 @@ def test_the_published_reports_give_the_published_tables_and_claims(bench, monke
         made = build_table(bench, name).to_json()
         for table in (shown, made):
             table["notes"] = [note for note in table["notes"] if not note.startswith(REWORDED)]
+            for cell in (cell for row in table["cells"].values() for cell in row.values()):
+                cell["missing"] = bool(cell["missing"])  # the reason depends on the machine's data
         assert json.loads(json.dumps(made)) == shown, name
 
 

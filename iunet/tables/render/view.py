@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from iunet.labels import METRIC_LABELS, letters
+from iunet.tables.document import NO, NOT_KNOWN, YES
 
 Document = dict[str, Any]
-YES, OFF_BY_ONE, NO, NOT_KNOWN, MISSING = "yes", "off by one", "no", "n/a", "missing"
+MISSING = "missing"
 NUMBER = re.compile(r"[−+-]?[\d,]+(\.(?P<decimals>\d+))?")
 
 
