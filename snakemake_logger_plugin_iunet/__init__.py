@@ -119,7 +119,7 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.RUN_INFO:
             self.status.plan(record.stats, self.now)
             if not self.dryrun:
-                self._write(self.status.counts("jobs"))
+                self._write(self.status.counts())
         elif event == LogEvent.JOB_INFO and self.dryrun:
             self.planned.append((record.rule_name, record.wildcards))
             if self.lists_jobs:
@@ -145,7 +145,7 @@ class LogHandler(LogHandlerBase):
         hours = hours_in_words(self.planned) if hours_in_words and self.planned else ""
         more = "Add --verbose to list every job with the reason why it would run."
         last = f"{hours} {'' if self.lists_jobs else more}".strip()
-        return f"{self.status.counts('jobs would run')}\n{last}".strip()
+        return f"{self.status.counts(' would run')}\n{last}".strip()
 
     def _is_chatter(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         if event == LogEvent.ERROR and str(record.msg).endswith(EXIT_1):

@@ -94,10 +94,10 @@ class Status:
             done[stage_of(rule)] += self.finished[rule]
         return {stage: (done[stage], n) for stage, n in planned.items() if n}
 
-    def counts(self, what: str) -> str:
+    def counts(self, what: str = "") -> str:
         """`371 jobs: supernet 40, prune 80`"""
         stages = (f"{stage} {n:,}" for stage, (_, n) in self.stages().items())
-        return f"{self.total:,} {what}: {', '.join(stages)}"
+        return f"{self.total:,} job{'s' * (self.total != 1)}{what}: {', '.join(stages)}"
 
     def seconds_left(self, now: float) -> float | None:
         """The estimates of the jobs that are left, scaled by what the finished ones really took.

@@ -70,6 +70,10 @@ def test_data_are_known_before_they_are_there(tmp_path):
     embedded = data_size(REGISTRY["wine"], str(tmp_path))
     own = data_size(Dataset("mine", "tabular", "file", "mine.csv", "label"), str(tmp_path))
     assert embedded.n_rows < own.n_rows
+    table = tmp_path / "long.csv"
+    table.write_text("a,b,label\n" + "1.25,red,yes\n" * 20_000, encoding="utf-8")
+    own = data_size(Dataset("long", "tabular", "file", str(table), "label"), str(tmp_path))
+    assert (own.n_rows, own.n_test, own.n_inputs) == (20_000, 4_000, 6)
 
 
 def test_subsets_of_a_mirror_count_with_their_own_size(tmp_path):

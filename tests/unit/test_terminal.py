@@ -257,7 +257,7 @@ def test_a_dry_run_is_counts_and_hours_and_with_verbose_jobs_with_reasons(say, m
     assert not tell(LogEvent.RUN_INFO, stats={"supernet": 1, "total": 1})
     listed = tell(LogEvent.JOB_INFO, **job(1))
     assert "Supernet 1\n" in listed and "Reason: Missing output files" in listed
-    assert tell("close") == "1 jobs would run: supernet 1\n3 hours.\n"
+    assert tell("close") == "1 job would run: supernet 1\n3 hours.\n"
 
 
 def test_verbose_in_a_run_shows_all_that_snakemake_says(say):

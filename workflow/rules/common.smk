@@ -87,10 +87,11 @@ SPLIT_FILES = TRAINING_DATA | {
 def experiment_files(wildcards):
     """The tables and pictures of the config's experiments, and nothing else."""
     names = list(config["experiments"])
-    if not names:
-        raise WorkflowError(
-            "The config has no experiments: name one under 'experiments', as docs/runs.md shows."
-        )
+    with user_errors():
+        if not names:
+            raise UserError(
+                "The config has no experiments: name one under 'experiments', as docs/runs.md shows."
+            )
     tables = expand(f"{paths.TABLE}.csv", table=names)
     return tables + expand(f"{paths.FIGURE}.png", figure=names)
 
