@@ -36,6 +36,7 @@ from iunet.runs import paths  # noqa: E402
 from iunet.runs.names import base_network  # noqa: E402
 from iunet.runs.settings import learner_threads  # noqa: E402
 
+TOO_LARGE = 3  # times the memory there is: an estimate may be wrong, but not by so much
 DATA_LOG = "iunet.data.download"  # its warnings are for the data's owner
 
 
@@ -55,6 +56,7 @@ def start(script: dict[str, Any]) -> Job:
     gpu = job.run, snakemake.resources.get("gpu_mb", 0), job.config["jobs_per_gpu"]
     results = job.config["results"]
     sys.excepthook = functools.partial(_report, gpu=gpu, no_retry=Path(results, paths.NO_RETRY))
+    job.check_memory(snakemake.resources.get("mem_mb", 0))
     before = check_inputs(job.params.made_by["inputs"])
     sign({**job.params.made_by["own"], "code": joined_code(before, job.code)})
     return job
@@ -83,6 +85,17 @@ class Job:
     def facts(self, *names: str) -> dict[str, str]:
         """These coordinates of the run, as its results name them."""
         return {name: self.wildcards[name] for name in names}
+
+    def check_memory(self, asked: Any) -> None:
+        """Refuse a job that cannot fit; what it asks for is an estimate with a margin."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        present = int(os.environ.get("SLURM_MEM_PER_NODE", 0)) or machine  # Slurm's 0 means all
+        if isinstance(asked, int) and asked > TOO_LARGE * present:
+            raise UserError(
+                f"{self.run} asks for {asked / 1024:.0f} GiB of memory, but this machine has "
+                f"{present / 1024:.0f} GiB. Make the network smaller (the config key 'networks'), "
+                "or run it elsewhere."
+            )
 
     def benchmark(self) -> Any:
         """What the config asks for, of a job that shows results (iunet/runs/entries.py)."""
