@@ -1,12 +1,13 @@
 """The config files of the command line, read before Snakemake reads them.
 
 Snakemake's own errors do not name a broken file, and it does not warn where it takes the last of
-two equal keys.
+two equal keys, or reads `010` as 8.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,8 @@ from iunet.errors import UserError, one_line
 from iunet.runs.schema import plain
 
 PROGRAM = "__use_yte__"  # with this key Snakemake runs Python code in the file
+# YAML 1.1 also has numbers to the bases 2, 8, 16 and 60.
+PLAIN_NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)|[\d.]+(e[-+]?\d+)?|\.inf|\.nan)", re.IGNORECASE)
 
 
 def read_overlay(path: str | Path) -> dict[str, Any]:
@@ -44,9 +47,20 @@ def _load(text: str) -> Any:
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        def construct_yaml_int(self, node: Any) -> int:
+            return _plain_number(node.value, super().construct_yaml_int(node))
+
+        def construct_yaml_float(self, node: Any) -> float:
+            return _plain_number(node.value, super().construct_yaml_float(node))
+
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             _refuse_twice(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
             return super().construct_mapping(node, deep)
+
+    for kind in ("int", "float"):
+        Loader.add_constructor(
+            f"tag:yaml.org,2002:{kind}", getattr(Loader, f"construct_yaml_{kind}")
+        )
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         _refuse_twice(name for name, _ in pairs)
@@ -60,6 +74,15 @@ def _load(text: str) -> Any:
         return yaml.load(text, Loader)
     except (yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
         raise ValueError(one_line(error)) from error
+
+
+def _plain_number(text: str, value: Any) -> Any:
+    if not PLAIN_NUMBER.fullmatch(text) or (isinstance(value, int) and int(text) != value):
+        raise UserError(
+            f"YAML reads '{text}' as the number {value}. Write that number, or put '{text}' in "
+            "quotes if it is text."
+        )
+    return value
 
 
 def _refuse_twice(names: Iterable[str]) -> None:
