@@ -50,10 +50,8 @@ SHOWN_BY_NUMBERS = {
 }
 EXIT_1 = "returned non-zero exit status 1."
 Planned = list[tuple[str, dict[str, Any]]]  # rules and wildcards of jobs
-# Both are set by workflow/rules/machine.smk: what planned jobs take, in words; and seconds by the
-# number of a job, once a run starts.
+# Set by workflow/rules/machine.smk: what planned jobs take, in words.
 hours_in_words: Callable[[Planned], str] | None = None
-estimates: dict[int, float] = {}
 USER_ERRORS = "in user_errors"  # of workflow/rules/common.smk: their message says all
 AROUND = re.compile(  # what Snakemake adds to a message: where it was raised
     r'^(\w+ in (rule|file) .*:|Error:|  WorkflowError:|Wildcards:|  \w+=.*|Traceback:|  File ".*)$',
@@ -87,7 +85,7 @@ class LogHandler(LogHandlerBase):
         self.planned: Planned = []  # the jobs of a dry run
         self.stream = self.snakemakes_own.stream
         self.live = self.snakemakes_own.is_tty and os.environ.get("TERM") != "dumb"
-        self.status = Status(estimates)
+        self.status = Status()
         self.drawn = False  # whether the terminal shows a status line
         self.last_line = (0.0, 0)  # when, and at how many jobs, a line was written
         self.now = 0.0

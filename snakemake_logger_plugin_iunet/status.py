@@ -24,6 +24,7 @@ STAGES = {  # in the order of the data; any other rule is its own stage
     "aggregate": ("table", "figure", "rows", "page"),
 }
 STAGE_OF = {rule: stage for stage, rules in STAGES.items() for rule in rules}
+TRAININGS = ("supernet", "train_dense", "finetune", "tune")  # which take minutes or hours
 NAMES_ONLY = ("all", "download_all", "experiments")  # rules without work
 LINES = 12  # of a failed job's log
 FULL = 2**20  # bytes; with fewer left, a disk counts as full
@@ -43,11 +44,9 @@ class Started(NamedTuple):
 class Status:
     """Moments are seconds, as `logging` stamps them on what Snakemake says."""
 
-    left: dict[int, float] = field(default_factory=dict)  # estimates of the jobs not yet done
     planned: Counter[str] = field(default_factory=Counter)  # jobs by rule
     finished: Counter[str] = field(default_factory=Counter)
-    took: float = 0.0  # seconds of the finished jobs
-    estimated: float = 0.0  # what their estimates were
+    seconds: Counter[str] = field(default_factory=Counter)  # of the finished jobs
     running: dict[int, Started] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
     began: float = 0.0
@@ -64,12 +63,11 @@ class Status:
 
     def finish(self, job: int, now: float) -> str | None:
         """The job's rule, if it was running."""
-        started, estimate = self.running.pop(job, None), self.left.pop(job, 0.0)
+        started = self.running.pop(job, None)
         if started is None:
             return None
         self.finished[started.rule] += 1
-        self.took += now - started.at
-        self.estimated += estimate
+        self.seconds[started.rule] += now - started.at
         return started.rule
 
     def fail(self, job: int) -> str | None:
@@ -100,22 +98,20 @@ class Status:
         return f"{self.total:,} job{'s' * (self.total != 1)}{what}: {', '.join(stages)}"
 
     def seconds_left(self, now: float) -> float | None:
-        """The estimates of the jobs that are left, scaled by what the finished ones really took.
+        """From the mean time of each rule's finished jobs, and how many run side by side.
 
-        While little is finished, the scale stays near 1: a download says nothing of a training.
-        None before the first job is finished, or without estimates.
+        Rules of which no job is finished count with the mean of all. None before the first job, and
+        until each kind of training that is left has finished one: a download says nothing of them.
         """
-        if not (self.done and self.left):
+        left = self.planned - self.finished
+        if not self.done or any(left[rule] and not self.finished[rule] for rule in TRAININGS):
             return None
-        left = sum(self.left.values())
-        scale = (self.took + left) / (self.estimated + left)
-        spent = {job: now - started.at for job, started in self.running.items()}
-        of_jobs = {job: scale * seconds for job, seconds in self.left.items()}
-        for job, seconds in spent.items():  # a job that is overdue may take a tenth more
-            of_jobs[job] = max(of_jobs.get(job, 0.0) - seconds, seconds / 10)
-        worked = self.took + sum(spent.values())
-        side_by_side = max(worked / max(now - self.began, 1e-9), 0.1)
-        return max(sum(of_jobs.values()) / side_by_side, *of_jobs.values())
+        overall = self.seconds.total() / self.done
+        means = {rule: self.seconds[rule] / n for rule, n in self.finished.items()}
+        work = sum(means.get(rule, overall) * n for rule, n in left.items())
+        spent = sum(now - started.at for started in self.running.values())
+        side_by_side = max((self.seconds.total() + spent) / max(now - self.began, 1e-9), 0.1)
+        return max(work - spent, 0.0) / side_by_side
 
     def line(self, now: float) -> str:
         """`37 of 371 jobs (10 %), about 4 min left: supernet 14 of 40, prune 3 of 80`"""

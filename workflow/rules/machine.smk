@@ -9,7 +9,6 @@ from iunet.machine.time_limit import mark_as_sent
 from iunet.runs.costs import Costs
 
 COSTS = Costs(BENCH)
-SHOW_S = 3.0  # of a table, a figure or the page
 NO_RETRY = Path(config["results"], paths.NO_RETRY)
 if workflow.remote_exec:
     mark_as_sent()
@@ -61,14 +60,6 @@ def planned_hours(jobs):
 
 
 snakemake_logger_plugin_iunet.hours_in_words = planned_hours
-
-
-def tell_estimates():
-    """For the terminal of a run: seconds by the number of a job."""
-    for job in workflow.dag.needrun_jobs():
-        if job.rule.name in LINEAGE.stages:  # `all` and others only name files
-            cost = COSTS.of(job.rule.name, job.wildcards)
-            snakemake_logger_plugin_iunet.estimates[job.jobid] = cost.seconds if cost else SHOW_S
 
 
 def check_before_start():
