@@ -95,7 +95,7 @@ class Status:
     def counts(self, what: str = "") -> str:
         """`371 jobs: supernet 40, prune 80`"""
         stages = (f"{stage} {n:,}" for stage, (_, n) in self.stages().items())
-        return f"{self.total:,} job{'s' * (self.total != 1)}{what}: {', '.join(stages)}"
+        return f"{_jobs(self.total)}{what}: {', '.join(stages)}"
 
     def seconds_left(self, now: float) -> float | None:
         """From the mean time of each rule's finished jobs, and how many run side by side.
@@ -115,7 +115,7 @@ class Status:
 
     def line(self, now: float) -> str:
         """`37 of 371 jobs (10 %), about 4 min left: supernet 14 of 40, prune 3 of 80`"""
-        parts = [f"{self.done} of {self.total} jobs ({100 * self.done // max(self.total, 1)} %)"]
+        parts = [f"{self.done} of {_jobs(self.total)} ({100 * self.done // max(self.total, 1)} %)"]
         left = self.seconds_left(now)
         if left is not None and self.done < self.total:
             parts.append(f"about {duration(left)} left")
@@ -129,9 +129,13 @@ class Status:
         """The last line of a run."""
         took, failed = duration(now - self.began), len(self.failed)
         if self.done == self.total and not failed:
-            return f"{self.done} jobs done in {took}"
-        done = f"{self.done} of {self.total} jobs done in {took}"
+            return f"{_jobs(self.done)} done in {took}"
+        done = f"{self.done} of {_jobs(self.total)} done in {took}"
         return f"{done}, {failed} failed, {self.total - self.done - failed} not run"
+
+
+def _jobs(n: int) -> str:
+    return f"{n:,} job{'s' * (n != 1)}"
 
 
 def last_lines(path: str) -> str:

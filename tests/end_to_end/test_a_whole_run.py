@@ -162,7 +162,7 @@ def test_jobs_run_without_a_network(finished, finished_copy):
         text=True,
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    assert "1 jobs: supernet 1" in result.stderr
+    assert "1 job: supernet 1" in result.stderr
     weights = Path(target).with_name("supernet.safetensors")
     before, after = (read_arrays(folder.path / weights) for folder in (finished, finished_copy))
     assert {name: array.tobytes() for name, array in before.items()} == {

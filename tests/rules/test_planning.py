@@ -22,7 +22,6 @@ from snakemake.resources import GroupResources
 from snakemake.settings.types import ExecutionSettings
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
-import snakemake_logger_plugin_iunet
 from iunet.cost import Estimate
 from iunet.machine import device
 from iunet.machine.resources import SPEEDS
@@ -239,16 +238,6 @@ def test_warnings_about_this_machine_only_where_it_runs_jobs(folder, monkeypatch
     with contextlib.chdir(folder.path):
         names["check_before_start"]()
     assert ("The GPU cannot be used." in said) is warned
-
-
-def test_the_terminal_gets_an_estimate_of_every_job(folder, monkeypatch):
-    found: dict[int, float] = {}
-    monkeypatch.setattr(snakemake_logger_plugin_iunet, "estimates", found)
-    plan = folder.plan_with((), "results/tables/table6.csv", datasets={"vision": ["cifar10"]})
-    plan.workflow.globals["tell_estimates"]()
-    jobs = {job.rule.name: found[job.jobid] for job in plan.jobs}
-    assert found.keys() == {job.jobid for job in plan.jobs}
-    assert jobs["train_dense"] > 1000 > 10 * jobs["table"] > 0
 
 
 def test_a_study_has_as_many_workers_as_the_config_says(folder):

@@ -64,7 +64,7 @@ def test_network_is_decoder_of_encoder(name):
 
 
 def test_unknown_network():
-    with pytest.raises(UserError, match="no network 'vgg'"):
+    with pytest.raises(UserError, match="'vgg' does not exist"):
         build_network(NetworkSpec("vgg", 3))
 
 

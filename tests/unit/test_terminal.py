@@ -200,7 +200,7 @@ def test_a_failure_with_the_last_lines_of_its_log(say, tmp_path, monkeypatch, tt
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
     text = tell(LogEvent.JOB_ERROR, "Error in rule supernet", logging.ERROR, **error)
     assert f"was not written: the disk of {tmp_path}/ is full (4,096 bytes free)" in text
-    assert "0 of 1 jobs done in" in tell("close")
+    assert "0 of 1 job done in" in tell("close")
 
 
 @pytest.mark.parametrize(
