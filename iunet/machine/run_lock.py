@@ -86,8 +86,6 @@ def _holder(path: Path) -> str:
 def refuse_unwritable(folder: str | Path) -> None:
     """Refuse a folder that cannot be made or written to."""
     place = next(path for path in (Path(folder), *Path(folder).parents) if path.exists())
-    if not place.is_dir():
-        raise _unwritable(folder, f"{place} is a file")
     if not os.access(place, os.W_OK):
         raise _unwritable(folder, f"{place} is read-only")
 

@@ -47,6 +47,7 @@ def validate(config: Config, declared: dict[str, Declared]) -> Benchmark:
     if isinstance(config.get("results"), str) and config["results"]:
         config["results"] = os.path.normpath(config["results"])  # no slash at its end
     check_schema(config)
+    _check_results_folder(config["results"])
     registry = read_registry(config["data"]["registry"])
     if own := own_dataset(config, taken=[*registry, *config["datasets"]]):
         registry[own.name] = own
@@ -73,6 +74,15 @@ def _check_default_config(config: Config) -> None:
             "Start Snakemake in the project's folder, or name that folder with -d. To work in a "
             "folder of your own, copy the project's config/ into it."
         )
+
+
+def _check_results_folder(folder: str) -> None:
+    """Below a file Snakemake could not even plan: it would end with a traceback."""
+    for place in (Path(folder), *Path(folder).parents):
+        if place.exists() and not place.is_dir():
+            raise UserError(
+                f"The config key 'results' is '{folder}', but {place} is a file, not a folder."
+            )
 
 
 def _check_digits(config: Config) -> None:
