@@ -39,7 +39,7 @@ def points(runs: pd.DataFrame) -> Rows:
         if not sweeps_of(run):
             raise UserError(
                 f"Figure 2 cannot show the method '{run['method']}' ({run['supernet']}): it shows "
-                "supernets with the objective sup, those with κ = 1, and iunet."
+                "supernets with the objective sup, those with κ = 1 (but not β-LASSO's), and iunet."
             )
         missing = run["missing"] or run["failed"]
         decoder = OWN_DECODER if trains_decoder(run["supernet"]) else LENT_DECODER
@@ -59,7 +59,8 @@ def points(runs: pd.DataFrame) -> Rows:
 
 def sweeps_of(run: dict[str, Any]) -> list[str]:
     """The rows of panels that show a run."""
-    shown = {"pis": run["objective"] == "sup", "ilo": run["kappa"] == 1}
+    objective = run["objective"]
+    shown = {"pis": objective == "sup", "ilo": run["kappa"] == 1 and objective in OBJECTIVE_LABELS}
     return [sweep for sweep in SWEEPS if shown[sweep] or run["method"] == "iunet"]
 
 

@@ -143,8 +143,9 @@ def test_figure2_marks_disconnected_and_lent_decoders():
 
 def test_figure2_refuses_what_it_cannot_show():
     one, *_ = evaluated("svhn", "omp", 0, {1: 80})
-    with pytest.raises(UserError, match="cannot show the method 'mine'"):
-        drawn([one | {"method": "mine", "supernet": "kappa0.5-ilo"}])
+    for supernet in ("kappa0.5-ilo", "kappa1-lasso0.00001"):
+        with pytest.raises(UserError, match="cannot show the method 'mine'"):
+            drawn([one | {"method": "mine", "supernet": supernet}])
 
 
 def test_every_point_of_the_published_study_is_drawn(tmp_path):
