@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from snakemake.exceptions import WorkflowError
 
 from iunet.cli import ASSIGNMENTS, CONFIG_FILES, joined, prepared, targets_first
 from iunet.errors import UserError
@@ -81,3 +82,10 @@ def test_broken_config_files_are_named(tmp_path, monkeypatch, words):
     for words in ("-n -d there", "--directory=there -n"):
         with pytest.raises(UserError, match=r"there/config/config\.yaml: the file is empty"):
             prepared(shlex.split(words))
+
+
+def test_code_in_a_config_file_is_refused_however_snakemake_is_started(workdir):
+    """The wrapper is not asked here. Snakemake itself evaluates such a file before."""
+    program = workdir.overlay("program.yaml", {"__use_yte__": True, "partial": "?1 > 0"})
+    with pytest.raises(WorkflowError, match=r"program\.yaml: remove the key '__use_yte__'"):
+        workdir.plan_with((program,))

@@ -14,7 +14,7 @@ from iunet.baselines.catalog import LEARNERS
 from iunet.errors import UserError
 from iunet.runs import paths, settings
 from iunet.runs.names import OPTIONS
-from iunet.runs.overlays import own_overlay
+from iunet.runs.overlays import own_overlay, read_overlay
 from iunet.runs.targets import check_targets
 from iunet.shown import Shown, benchmark
 
@@ -33,6 +33,8 @@ def user_errors():
 
 
 with user_errors():
+    for path in workflow.configfiles:  # however Snakemake was started
+        read_overlay(path)
     BENCH = benchmark(config)
     SHOWN = Shown(BENCH)
     check_targets(BENCH, sys.argv[1:], {"table": SHOWN.tables, "figure": SHOWN.figures})
