@@ -66,6 +66,8 @@ SGD = {"name": "sgd", "lr": 0.001, "momentum": 0.9, "nesterov": True}
 COLOUR = {"p": 0.8, "brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1}
 # What the paper says; where it is silent, reports/decisions.yaml decides (test_page.py).
 SAID = {
+    "networks.mlp_vis.shrink": 1,
+    "networks.mlp_tab.shrink": 1,
     "augment.vision.resize.ratio": [3 / 4, 4 / 3],
     "augment.vision.color": COLOUR,
     "train.class_weights": "none",
@@ -83,6 +85,7 @@ SAID = {
     "tuning.mlp_c.per": "study",
     "tuning.mlp_c.width": 512,
     "tuning.mlp_c.first_cycle_epochs": 15,
+    "tuning.mlp_c.cycle_factor": 2,
     "tuning.mlp_c.cycles": 3,
 }
 
