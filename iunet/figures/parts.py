@@ -81,10 +81,13 @@ def draw_curves(
 def missing_note(frame: pd.DataFrame, names: Iterable[str]) -> str:
     """One sentence with what is missing, by data set and reason; `names` are those of the rows."""
     frame = frame.assign(name=names)
+    there = frame[frame["missing"].isna()]
     texts = []
     for (dataset, reason), part in frame.groupby(["dataset", "missing"], sort=False):
         whole = len(part) == sum(frame["dataset"] == dataset)
-        which = "all runs" if whole else ", ".join(part["name"].unique())
+        shown = {*there.loc[there["dataset"] == dataset, "name"]}
+        each = [f"{name}{' (some seeds)' * (name in shown)}" for name in part["name"].unique()]
+        which = "all runs" if whole else ", ".join(each)
         texts.append(f"{dataset_label(dataset)}, {which}: {reason}")
     return f"Missing: {'; '.join(texts)}." if texts else ""
 

@@ -95,7 +95,7 @@ def test_scores_are_dots_over_their_mean(scores):
     assert dots(kc1) == {1: [60, 60]}
     assert not any(axes.get_legend() for axes in figure.axes)
     assert says(figure, "Balanced accuracy (%)")
-    assert says(figure, "Missing: vehicle, OMP: not finished; kc1, OMP: not finished.")
+    assert says(figure, "Missing: vehicle, OMP (some seeds): not finished; kc1, OMP: not finished.")
     assert not says(figure, "Hollow dot")
     scores[2]["disconnected"] = True
     figure = draw_scores(scores)
