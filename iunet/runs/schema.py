@@ -6,8 +6,10 @@ In the schema, `form` says in words what an entry must be, and `catalog` means a
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ CATALOGS = {
     "recipes": ("beta_lasso", "dense", *LEARNERS),
     "data sets of the paper": [row["dataset"] for table in (8, 9) for row in paper_table(table)],
 }
+MOST_VALUES = 100_000  # far beyond any config
 
 
 @functools.cache
@@ -76,22 +79,25 @@ def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def plain(value: Any, key: str = "") -> Any:
+def plain(value: Any, key: str = "", count: Iterator[int] | None = None) -> Any:
     """A config's value as the schema can check it; what only YAML can hold is refused.
 
     Snakemake reads `--config 'seeds=[0]'` as a list of strings, which no schema can accept, so
     numbers, true, false and null are restored where they are text.
     """
     where = f"The config key '{key}'" if key else "The config"
+    count = count or itertools.count()
+    if next(count) > MOST_VALUES:  # by references to references, a few lines of YAML can
+        raise UserError(f"{where} has more than {MOST_VALUES:,} values.")
     if isinstance(value, dict):
         for name in value:
             if not isinstance(name, str):
                 raise UserError(
                     f"{where} has the key {name!r}, which is not text: put it in quotes."
                 )
-        return {n: plain(below, f"{key}.{n}" if key else n) for n, below in value.items()}
+        return {n: plain(below, f"{key}.{n}" if key else n, count) for n, below in value.items()}
     if isinstance(value, list):
-        return [plain(below, f"{key}.{place}") for place, below in enumerate(value)]
+        return [plain(below, f"{key}.{place}", count) for place, below in enumerate(value)]
     if isinstance(value, str):
         try:
             literal = json.loads(value)
