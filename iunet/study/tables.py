@@ -50,9 +50,10 @@ UNTRAINED = {
     "iunet_no_ilo": "IUNET's without ILO",
     "iunet_no_pis": "IUNET's without PIS",
     "ilo_lr16": "16 times the learning rate at κ = 1, with ILO",
+    "ilo_twin": "the exact twin of κ = 1/4 at κ = 1, with ILO",
 }
 RATIO = 8  # of tables, and of IUNET's choice on CIFAR10
-LAZY = ("omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16")
+LAZY = ("omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16", "ilo_twin")
 LAZY = {method: method_label(method) for method in LAZY} | {"chance": "by chance"}
 
 
