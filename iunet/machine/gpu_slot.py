@@ -16,6 +16,7 @@ import itertools
 import logging
 import os
 import platform
+import stat
 import time
 from pathlib import Path
 
@@ -60,16 +61,23 @@ def claim_gpu(per_gpu: int = 1, wait_s: float = 600.0) -> str | None:
 
 
 def lock_folder() -> Path:
-    """A folder in the user's runtime or cache folder."""
+    """A folder in the user's runtime or cache folder, where nobody else can put files or links."""
     own = os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("XDG_CACHE_HOME")
     folder = Path(own or Path.home() / ".cache") / "iunet-gpus"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
     except OSError as error:
         raise UserError(
             f"The folder {folder}, where jobs lock GPUs, cannot be created ({one_line(error)}). "
             "Set XDG_RUNTIME_DIR to a folder of yours."
         ) from error
+    others_may_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or others_may_write:
+        raise UserError(
+            f"The folder {folder}, where jobs lock GPUs, is a link, or another user owns it or may "
+            "write to it. Remove it, or set XDG_RUNTIME_DIR to a folder of yours."
+        )
     return folder
 
 

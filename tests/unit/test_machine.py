@@ -246,6 +246,24 @@ def test_a_scheduler_that_gives_one_gpu_is_left_alone(pretend_gpus, monkeypatch)
     assert gpu_slot.claim_gpu() is None
 
 
+@pytest.mark.parametrize("wrong", ["a link", "open to others", "of somebody else"])
+def test_a_folder_of_locks_that_others_may_write_to_is_refused(
+    pretend_gpus, monkeypatch, tmp_path, wrong
+):
+    """They could put links there, and have the user's own files emptied."""
+    folder = gpu_slot.lock_folder()
+    assert folder.is_relative_to(tmp_path) and folder.stat().st_mode & 0o777 == 0o700
+    if wrong == "a link":
+        folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to(tmp_path / "elsewhere")
+    elif wrong == "open to others":
+        folder.chmod(0o777)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: 4711)
+    with pytest.raises(UserError, match=r"iunet-gpus, where jobs lock GPUs, is a link, or"):
+        gpu_slot.claim_gpu()
+
+
 @pytest.mark.parametrize(
     ("visible", "per_gpu", "places"),
     [("5,3", 1, ["5", "3"]), ("0,1", 2, ["0", "1", "0", "1"])],  # one on each before any has two
