@@ -14,22 +14,30 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from iunet.errors import UserError
+from iunet.errors import UserError, one_line
 from iunet.machine.time_limit import interrupt_at_hangup
 from iunet.runs.overlays import read_overlay
 
 LOGGER = "iunet"
 CONFIG_FILES = ("--configfile", "--configfiles")
+FOLDERS = (  # of Snakemake's own folder
+    *("locks", "incomplete", "metadata", "auxiliary", "conda", "conda-archive", "iocache", "log"),
+    *("scripts", "shadow", "singularity"),
+)
 ASSIGNMENTS = (  # options with values of the form NAME=VALUE
     *("--config", "-C", "--resources", "--res", "--default-resources", "--default-res"),
     *("--set-threads", "--set-resources", "--set-scatter", "--set-resource-scopes"),
     *("--groups", "--group-components", "--consider-ancient"),
 )
+
+
 VALUES = {  # of options that take any number of them: what a value looks like
     **dict.fromkeys(ASSIGNMENTS, re.compile(".*=").match),
     **dict.fromkeys(CONFIG_FILES, re.compile(r".*\.ya?ml$").match),
@@ -89,8 +97,32 @@ def prepared(arguments: list[str]) -> list[str]:
     own = known.directory / "config" / "config.yaml"
     for path in [*([own] if own.is_file() else []), *known.files]:
         read_overlay(path)
+    refuse_unusable(known.directory / ".snakemake")
     # With "=" it takes no target for a second logger.
     return arguments if known.logger is not None else [f"--logger={LOGGER}", *arguments]
+
+
+def refuse_unusable(folder: Path) -> None:
+    """Refuse a folder of Snakemake's records that is there but cannot be used."""
+    for place in (folder, *(folder / name for name in FOLDERS)):
+        if os.path.lexists(place) and not place.is_dir():
+            raise UserError(
+                f"{place} is not a folder, but Snakemake keeps its records there. Remove it."
+            )
+        if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
+            raise UserError(
+                f"Nothing can be written to {place}, where Snakemake keeps its records. Make it "
+                "writable."
+            )
+
+
+def damaged_records(folder: Path) -> Iterator[str]:
+    """The records of Snakemake that are not text; its own error does not name them."""
+    for path in sorted(path for name in FOLDERS[:3] for path in (folder / name).rglob("*")):
+        try:
+            path.is_file() and path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            yield f"{path}, a record of Snakemake's, is damaged ({one_line(error)}). Remove it."
 
 
 def main() -> None:
@@ -111,3 +143,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)
+    except SystemExit as ended:
+        for problem in damaged_records(Path(".snakemake")) if ended.code else ():
+            print(problem, file=sys.stderr)
+        raise

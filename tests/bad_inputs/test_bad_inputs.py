@@ -189,3 +189,13 @@ def test_an_interrupted_command_shows_no_traceback(folder, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         command()
     assert ended.value.code == 130 and capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_damaged_records_of_snakemake_are_named(folder, monkeypatch, capsys):
+    record = folder / ".snakemake" / "metadata" / "abc"
+    record.parent.mkdir(parents=True)
+    record.write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n", "--config", "no=such", "key=1"])
+    with pytest.raises(SystemExit):
+        command()
+    assert ".snakemake/metadata/abc, a record of Snakemake's, is damaged" in capsys.readouterr().err

@@ -58,6 +58,29 @@ def test_a_key_that_is_said_twice_is_refused():
         prepared(["-n", "--config", "seeds=[0]", "--config", "seeds=[1]"])
 
 
+SNAKEMAKES = {
+    "a file": lambda folder: folder.touch(),
+    "a link to nothing": lambda folder: folder.symlink_to("nowhere"),
+    "a file in it": lambda folder: (folder.mkdir(), (folder / "locks").touch()),
+}
+
+
+@pytest.mark.parametrize("case", SNAKEMAKES)
+def test_snakemakes_own_folder_is_named(tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    SNAKEMAKES[case](tmp_path / ".snakemake")
+    with pytest.raises(UserError, match=r"\.snakemake(/locks)? is not a folder, .* Remove it"):
+        prepared(["-n"])
+
+
+def test_a_read_only_folder_of_snakemake_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".snakemake").mkdir()
+    monkeypatch.setattr("iunet.cli.os.access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(UserError, match=r"Nothing can be written to \.snakemake"):
+        prepared(["-n"])
+
+
 def test_every_option_of_snakemake_with_assignments_is_known():
     from snakemake.cli import get_argument_parser
 
