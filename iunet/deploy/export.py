@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,10 +42,7 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
             report = report_on(model, layers, files, repeats)
             write_json(as_json, report, files=files.values())
             write_text(as_text, report_text(report))
-            _refuse_others(folder)  # nobody has put a file there meanwhile
-            if folder.is_dir():
-                folder.rename(Path(temporary) / "old")
-            there.rename(folder)
+            _put(there, folder)
     except OSError as error:
         raise UserError(f"The model cannot be exported to {folder} ({one_line(error)}).") from error
     return report
@@ -50,10 +50,29 @@ def export_model(model: PrunedModel, folder: str | Path, repeats: int = 30) -> d
 
 def _refuse_others(folder: Path) -> None:
     """Refuse a folder with anything but an older export."""
-    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    is_export = found == sorted(FILES) and is_model(folder / FILES[0])
-    if found and not is_export:
+    others = _others(folder)
+    if others and others == _others(folder):  # not the moment when another export replaces it
         raise UserError(
             f"The model cannot be exported to {folder}, which holds other files "
-            f"({', '.join(found[:5])}). Name a new folder, or that of an older export."
+            f"({', '.join(others[:5])}). Name a new folder, or that of an older export."
         )
+
+
+def _others(folder: Path) -> list[str]:
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return [] if found == sorted(FILES) and is_model(folder / FILES[0]) else found
+
+
+def _put(new: Path, folder: Path) -> None:
+    """Replace a folder with a new one. Of two exports at once, one wins as a whole."""
+    for attempt in itertools.count():
+        with suppress(FileNotFoundError):
+            _refuse_others(folder)
+        try:
+            new.rename(folder)  # also onto an empty folder
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        with suppress(FileNotFoundError):  # another export has moved it
+            folder.rename(new.with_name(f"old{attempt}"))
