@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from iunet.artifacts import PROVENANCE
 from iunet.errors import UserError, one_line
 from iunet.machine.time_limit import interrupt_at_hangup
 from iunet.runs.overlays import read_overlay
@@ -40,10 +41,18 @@ ASSIGNMENTS = (  # options with values of the form NAME=VALUE
 
 VALUES = {  # of options that take any number of them: what a value looks like
     **dict.fromkeys(ASSIGNMENTS, re.compile(".*=").match),
-    **dict.fromkeys(CONFIG_FILES, re.compile(r".*\.ya?ml$").match),
+    **dict.fromkeys(CONFIG_FILES, lambda word: is_config_file(word)),
     **dict.fromkeys(("-q", "--quiet"), re.compile("(all|host|progress|reason|rules)$").match),
     "--rerun-triggers": re.compile("(code|input|mtime|params|software-env)$").match,
 }
+
+
+def is_config_file(word: str) -> bool:
+    """YAML, or JSON that is not a result of the workflow."""
+    path = Path(word)
+    if path.suffix == ".json" and path.is_file():
+        return PROVENANCE not in path.read_text(encoding="utf-8", errors="replace")
+    return path.suffix in (".yaml", ".yml")
 
 
 def targets_first(arguments: list[str]) -> list[str]:

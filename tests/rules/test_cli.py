@@ -7,6 +7,7 @@ import shlex
 import pytest
 from snakemake.exceptions import WorkflowError
 
+from iunet.artifacts import write_json
 from iunet.cli import ASSIGNMENTS, CONFIG_FILES, joined, prepared, targets_first
 from iunet.errors import UserError
 
@@ -33,6 +34,14 @@ from iunet.errors import UserError
 )
 def test_targets_first(given, understood):
     assert targets_first(shlex.split(given)) == shlex.split(understood)
+
+
+def test_a_json_file_that_is_no_result_is_an_overlay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.json").write_text('{"seeds": [0]}')
+    write_json(tmp_path / "report.json", {})
+    words = shlex.split("--configfile a.yaml my.json report.json")
+    assert targets_first(words) == shlex.split("report.json --configfile a.yaml my.json")
 
 
 @pytest.mark.parametrize(
