@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from iunet.machine import products
 from iunet.machine.compiler import leave_out_compiler
 from iunet.machine.device import check_threads, describe_machine, resolve_device, try_gpu
 
@@ -28,6 +29,7 @@ def set_up_torch(
     torch.set_num_threads(threads)
     keep_freed_memory()
     leave_out_compiler()
+    products.choose(products.fastest())
     torch.set_flush_denormal(True)  # tiny weights would make every product many times slower
     # Kernels that give the same sums every time, at a small cost on CUDA.
     torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
@@ -52,7 +54,7 @@ def keep_freed_memory() -> None:
 
 
 def cpu_name() -> str:
-    """What decides about the last bits of float sums on a CPU: its model, and torch's kernels."""
+    """What decides about the last bits of float sums on a CPU: its model, and torch's libraries."""
     facts = {}
     with contextlib.suppress(OSError):  # Linux only
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -61,7 +63,9 @@ def cpu_name() -> str:
     name = facts.get("model name") or platform.processor() or platform.machine()
     numbers = [facts[key] for key in ("cpu family", "model") if key in facts]
     capability = torch.backends.cpu.get_cpu_capability()
-    return ", ".join([name, *([f"model {'/'.join(numbers)}"] if numbers else []), capability])
+    return ", ".join(
+        [name, *([f"model {'/'.join(numbers)}"] if numbers else []), capability, products.library()]
+    )
 
 
 def describe_environment(device: torch.device) -> dict[str, Any]:
