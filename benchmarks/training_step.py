@@ -3,8 +3,9 @@
 The floor is the bare matrix products of forward and backward (for `ilo` of both views) and one bare
 fused optimiser update on the same tensors: what no implementation with these tensors can avoid.
 Steps and floors alternate, so that the machine's moods meet both, and CPU time is measured, since
-other programs take wall time. For `mlp_tab` also: β-LASSO's step and update against SGD's, and the
-share of SCARF in a step of `ilo`, for tables of several widths.
+other programs take wall time. Beside them is the same step with MKL's products, where another
+library makes them (`iunet/machine/cpu.py`). For `mlp_tab` also: β-LASSO's step and update against
+SGD's, and the share of SCARF in a step of `ilo`, for tables of several widths.
 
     python benchmarks/training_step.py [--threads 1] [--steps 50] [network ...]
     python benchmarks/training_step.py --memory mlp_vis
@@ -26,6 +27,7 @@ from torch import Tensor, nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from iunet.machine.cpu import EXACT, products, set_products  # noqa: E402
 from iunet.method.augment import scarf  # noqa: E402
 from iunet.method.catalog import OBJECTIVES, load  # noqa: E402
 from iunet.method.objectives import Batch  # noqa: E402
@@ -82,6 +84,18 @@ def floor_function(spec: NetworkSpec, objective: str) -> Callable[[], None]:
         update()
 
     return floor
+
+
+def by_mkl(step: Callable[[], None]) -> Callable[[], None]:
+    """The step with the products that torch makes by itself."""
+    ours = products()
+
+    def other_step() -> None:
+        set_products(EXACT)
+        step()
+        set_products(ours)
+
+    return other_step
 
 
 def update_function(network: nn.Module, settings: SupernetSettings) -> Callable[[], None]:
@@ -155,13 +169,16 @@ def main() -> None:
             print(f"{name}: peak memory of training with ilo {peak_gib():.2f} GiB")
         return
     print(f"CPU time of steps of {BATCH} rows, {arguments.threads} thread(s), medians")
-    print(f"{'network':10}{'objective':11}{'step ms':>9}{'floor ms':>10}{'floor/step':>12}")
+    print("network   objective    step ms  floor ms  floor/step   MKL ms")
     for name in arguments.networks:
         for objective in ("sup", "ilo"):
             step, floor = (f(SPECS[name], objective) for f in (step_function, floor_function))
-            step_ms, floor_ms = medians([step, floor], arguments.steps)
-            ratio = floor_ms / step_ms
-            print(f"{name:10}{objective:11}{step_ms:9.2f}{floor_ms:10.2f}{ratio:12.3f}", flush=True)
+            step_ms, floor_ms, mkl_ms = medians([step, floor, by_mkl(step)], arguments.steps)
+            print(
+                f"{name:10}{objective:11}{step_ms:9.2f}{floor_ms:10.2f}{floor_ms / step_ms:12.3f}"
+                f"{mkl_ms:9.2f}",
+                flush=True,
+            )
     if "mlp_tab" in arguments.networks:
         print_parts_of_mlp_tab(arguments.steps)
 

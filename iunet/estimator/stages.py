@@ -17,7 +17,7 @@ from iunet.deploy.model import PrunedModel
 from iunet.errors import DataError
 from iunet.estimator.parameters import finetune_settings, supernet_settings
 from iunet.evaluation.consistency import consistency_of_members
-from iunet.machine import products
+from iunet.machine.cpu import fastest_products, products, set_products
 from iunet.machine.device import resolve_device
 from iunet.method.masks import compress_weights
 from iunet.method.objectives import LossWeights
@@ -162,7 +162,7 @@ def borrowed_torch(device: str, n_threads: int, show_progress: bool = False) -> 
             (torch.set_num_threads, torch.get_num_threads(), n_threads),
             (torch.set_default_dtype, torch.get_default_dtype(), torch.float32),
             (torch.set_flush_denormal, denormals_are_zero(), True),
-            (products.choose, products.library(), products.fastest()),
+            (set_products, products(), fastest_products()),
             (partial(setattr, cudnn, "deterministic"), cudnn.deterministic, True),
             (partial(setattr, cudnn, "benchmark"), cudnn.benchmark, False),
             (partial(setattr, progress, BAR), getattr(progress, BAR), show_progress),

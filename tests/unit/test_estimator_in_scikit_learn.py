@@ -18,6 +18,7 @@ from small_classifier import LEARNS
 
 from iunet import IUNetClassifier
 from iunet.estimator.stages import denormals_are_zero
+from iunet.machine.cpu import products
 
 SMALL = LEARNS | {"supernet_epochs": 3, "first_cycle_epochs": 2}
 
@@ -67,6 +68,7 @@ def global_state() -> dict:
         "random": torch.get_rng_state().tolist(),
         "numpy": str(np.random.get_state()),
         "denormals": denormals_are_zero(),
+        "products": products(),
         "deterministic": torch.backends.cudnn.deterministic,
         "benchmark": torch.backends.cudnn.benchmark,
         "grad": torch.is_grad_enabled(),

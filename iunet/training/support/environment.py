@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import platform
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from iunet.machine import products
 from iunet.machine.compiler import leave_out_compiler
+from iunet.machine.cpu import cpu_name, fastest_products, set_products
 from iunet.machine.device import check_threads, describe_machine, resolve_device, try_gpu
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of glibc's malloc.h
@@ -29,7 +28,7 @@ def set_up_torch(
     torch.set_num_threads(threads)
     keep_freed_memory()
     leave_out_compiler()
-    products.choose(products.fastest())
+    set_products(fastest_products())
     torch.set_flush_denormal(True)  # tiny weights would make every product many times slower
     # Kernels that give the same sums every time, at a small cost on CUDA.
     torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
@@ -51,21 +50,6 @@ def keep_freed_memory() -> None:
         libc = ctypes.CDLL("libc.so.6")
         libc.mallopt(M_MMAP_MAX, 0)
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-
-
-def cpu_name() -> str:
-    """What decides about the last bits of float sums on a CPU: its model, and torch's libraries."""
-    facts = {}
-    with contextlib.suppress(OSError):  # Linux only
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition(":")
-            facts.setdefault(key.strip(), value.strip())
-    name = facts.get("model name") or platform.processor() or platform.machine()
-    numbers = [facts[key] for key in ("cpu family", "model") if key in facts]
-    capability = torch.backends.cpu.get_cpu_capability()
-    return ", ".join(
-        [name, *([f"model {'/'.join(numbers)}"] if numbers else []), capability, products.library()]
-    )
 
 
 def describe_environment(device: torch.device) -> dict[str, Any]:
