@@ -75,6 +75,7 @@ VARIANT_LABELS = {
     "iunet_lambda": "IUNET (λ = {})",
     "iunet_corruption": "IUNET (corruption {})",
 }
+SIZED = re.compile(r"(.+)_size([0-9.]+)")  # `iunet_size8` is `iunet` on a network with α = 8
 DATASET_LABELS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "svhn": "SVHN"}  # as the paper
 METRIC_LABELS = {
     "accuracy": "Accuracy",
@@ -94,6 +95,8 @@ def method_label(method: str, network: str | None = None) -> str:
         return network_label(network)
     if method in METHOD_LABELS:
         return METHOD_LABELS[method]
+    if sized := SIZED.fullmatch(method):
+        return f"{method_label(sized[1])}, α = {sized[2]}"
     variant = re.fullmatch(r"([a-z_]+?)([0-9.]+)", method)
     if variant and variant[1] in VARIANT_LABELS:
         return VARIANT_LABELS[variant[1]].format(variant[2])
@@ -103,7 +106,13 @@ def method_label(method: str, network: str | None = None) -> str:
 def method_order(methods) -> list[str]:
     """Each method once, in the order of `METHOD_LABELS`, unknown ones last by name."""
     known = {method: place for place, method in enumerate(METHOD_LABELS)}
-    return sorted(set(methods), key=lambda method: (known.get(method, len(known)), method))
+    return sorted(set(methods), key=lambda m: (known.get(plain_method(m), len(known)), m))
+
+
+def plain_method(method: str) -> str:
+    """The method of which this is another size."""
+    sized = SIZED.fullmatch(method)
+    return sized[1] if sized else method
 
 
 def network_label(network: str) -> str:

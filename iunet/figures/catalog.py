@@ -38,6 +38,12 @@ def _runs(bench: Benchmark, name: str) -> Request:
     return request_of(bench, figure_entry(bench, name).key)
 
 
+def _histories(bench: Benchmark, name: str) -> Request:
+    """The runs, and the reports of their trainings."""
+    cells = bench.cells_of(figure_entry(bench, name).key)
+    return Request(cells, times=cells)
+
+
 def _arrays(bench: Benchmark, name: str) -> Request:
     paths_of = (path for s in trained_supernets(bench, name) for path in s["files"].values())
     return Request(artifacts=list(dict.fromkeys(paths_of)))
@@ -68,6 +74,9 @@ FIGURES = {
     ),
     "figure4": FigureEntry(
         "Figure 4: first-layer weights after training", _arrays, "figures.figure4"
+    ),
+    "curves": FigureEntry(
+        "Validation accuracy during training", _histories, "figures.curves", "vision"
     ),
     "densities": FigureEntry("Densities of the layers of masks", _masks, "tables.laziness"),
     "critical_difference": FigureEntry(

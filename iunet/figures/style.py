@@ -17,6 +17,8 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
+from iunet.labels import plain_method
+
 PAGE_WIDTH = 7.0  # inches: both columns of a two-column page
 FONT, SMALL = 8, 7  # points at that size; nothing is smaller than SMALL
 INK, FAINT = "#222222", "#767676"
@@ -100,7 +102,7 @@ SPARE = [  # for methods of a user's own
 
 def look(method: str) -> Look:
     """How a method is drawn; one that is not of the paper always gets the same spare look."""
-    return LOOKS.get(method) or SPARE[zlib.crc32(method.encode()) % len(SPARE)]
+    return LOOKS.get(plain_method(method)) or SPARE[zlib.crc32(method.encode()) % len(SPARE)]
 
 
 def new_figure(width: float, height: float, notes: Sequence[str] = ()) -> tuple[Figure, FigureBase]:

@@ -113,7 +113,7 @@ def test_the_reason_names_the_key_and_the_group(tmp_path):
 
 def test_a_figure_without_a_data_set_says_why(tmp_path):
     bench = bench_of(tmp_path)
-    for name in ("figure2", "figure3", "figure4", "densities", "critical_difference"):
+    for name in ("figure2", "figure3", "figure4", "curves", "densities", "critical_difference"):
         assert files(bench, figure_request(bench, name)) == []
     output = {form: str(tmp_path / f"figure2.{form}") for form in ("png", "pdf", "csv", "json")}
     make_figure("figure2", bench, output)
