@@ -25,6 +25,8 @@ from iunet.runs.names import (
 from iunet.runs.schema import check_schema
 from iunet.runs.settings import OFF, Config, augment_defaults, network_kind, without_off
 
+NAMES = {"dataset": "data set"}  # of what paths name, where it is not the wildcard's
+
 
 def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Iterable[str]]) -> None:
     """Refuse a file below the folder of results that no rule makes, or of a run that cannot be.
@@ -37,15 +39,19 @@ def check_targets(bench: Benchmark, words: Iterable[str], shown: dict[str, Itera
             _refuse_of_another_config(bench.root, word)
             folder = word.removeprefix(f"{bench.root}/").partition("/")[0]
             made = paths.rule_of(word) if folder in paths.FOLDERS else None
-            if made is None or any(
-                made[1][key] not in names for key, names in known.items() if key in made[1]
-            ):
+            if made is None:
                 example = bench.path(f"{paths.TABLE}.csv", table="table1")
                 raise UserError(
                     f"No rule makes '{word}'.{nearest(word, _files(bench, shown))} Targets are "
                     f"rules (`snakemake --list`), and files below '{bench.root}' (the config key "
                     f"'results'), such as {example}."
                 )
+            for kind, names in known.items():
+                if (name := made[1].get(kind)) and name not in names:
+                    raise UserError(
+                        f"'{word}': this config has no {NAMES.get(kind, kind)} '{name}'."
+                        f"{nearest(name, names)}"
+                    )
             check_run(bench, made[1])
 
 
