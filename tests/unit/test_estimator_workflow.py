@@ -37,6 +37,7 @@ from iunet.training.finetune import FinetuneSettings, finetune
 from iunet.training.initial import write_initial
 from iunet.training.members import read_members
 from iunet.training.supernet import SupernetSettings, train_supernet
+from iunet.training.support.environment import set_up_torch
 
 CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 CPU = torch.device("cpu")
@@ -145,7 +146,7 @@ CASES = {  # data set → how the method is varied
 @pytest.mark.parametrize("dataset", CASES)
 def test_probabilities_equal_the_workflows_bit_for_bit(tmp_path, mirror, dataset):
     parameters, options, cut = CASES[dataset]
-    torch.set_num_threads(1)
+    set_up_torch("cpu", 1, 1)
     stages = Stages(tmp_path, small_config(mirror), dataset, point(3, cut, options))
     frame = pd.read_parquet(mirror / "tabular" / f"{dataset}.parquet")
     rows = read_arrays(stages.split["indices"])
