@@ -6,8 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from iunet.baselines.catalog import LEARNERS
+from iunet.figures.catalog import FIGURES
 from iunet.figures.style import LOOKS, look
 from iunet.labels import METHOD_LABELS, dataset_label, method_label, method_order, network_label
 
@@ -17,6 +19,7 @@ def test_labels():
     assert method_label("dense", "mlp_tab") == "MLP_TAB"
     assert method_label("iunet_lambda0.5") == "IUNET (λ = 0.5)"
     assert method_label("sup_kappa0.5") == "PIS (κ = 0.5)"
+    assert method_label("iunet_no_ilo_size8") == "IUNET no ILO, α = 8"
     assert method_label("of_my_own") == "of_my_own"
     assert network_label("mlp_vis-alpha4") == "MLP_VIS (alpha4)"
     assert (dataset_label("cifar10"), dataset_label("credit-g")) == ("CIFAR10", "credit-g")
@@ -78,3 +81,8 @@ def test_methods_of_one_figure_are_told_apart_by_the_colour_blind(together, seen
     for a, b in itertools.combinations(together, 2):
         distance = np.linalg.norm(lab(LOOKS[a].colour, seen_as) - lab(LOOKS[b].colour, seen_as))
         assert distance > 15, (a, b, distance)
+
+
+def test_every_figure_has_a_caption():
+    for name in FIGURES:
+        assert (ROOT / "reports" / "captions" / f"{name}.txt").read_text().endswith(".\n")
