@@ -23,6 +23,7 @@ from snakemake.settings.types import ExecutionSettings
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from iunet.cost import Estimate
+from iunet.figures.catalog import FIGURES
 from iunet.machine import device
 from iunet.machine.resources import SPEEDS
 from iunet.runs import paths
@@ -65,7 +66,7 @@ def test_the_papers_config():
     """Everything: 40 tables, 3 image sets, 3 seeds (by the lineage, which plans as Snakemake)."""
     counts = Counter(job.identity["rule"] for job in Estimate(benchmark(merged())).everything())
     assert (counts["split_table"], counts["split_images"], counts["page"]) == (40, 3, 1)
-    assert (counts["table"], counts["figure"]) == (len(TABLES), 6 + 40)
+    assert (counts["table"], counts["figure"]) == (len(TABLES), len(FIGURES) + 40)
     assert (counts["tune"], counts["refit"], counts["evaluate_tuned"]) == (120, 360, 360)
     assert counts["finetune"] == counts["evaluate"] >= counts["prune"]
     assert counts["train_dense"] == counts["evaluate_dense"] == 3 * (40 + 3 * 3 + 6)
