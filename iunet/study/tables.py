@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from iunet.artifacts import read_json
-from iunet.labels import dataset_label, method_label
+from iunet.labels import dataset_label, method_label, method_order, plain_method
 from iunet.page.build import claims_view
+from iunet.paper import paper_table
 from iunet.results.collect import read_runs_csv
 from iunet.results.selection import MAIN_NETWORKS
 from iunet.runs.names import base_network
@@ -53,6 +54,7 @@ UNTRAINED = {
     "ilo_twin": "the exact twin of κ = 1/4 at κ = 1, with ILO",
 }
 RATIO = 8  # of tables, and of IUNET's choice on CIFAR10
+REAL_SIZE = "cifar10-complete"
 LAZY = ("omp", "iunet_no_pis", "iunet_no_ilo", "iunet", "omp_lr16", "ilo_lr16", "ilo_twin")
 LAZY = {method: method_label(method) for method in LAZY} | {"chance": "by chance"}
 
@@ -72,6 +74,7 @@ def filled_tables(folder: Path) -> dict[str, str]:
         "β-LASSO": beta_lasso_table(runs),
         **table7_tables(runs),
         "sweeps": sweeps_tables(runs),
+        "real size": real_size_table(runs),
     }
 
 
@@ -262,3 +265,32 @@ def _swept(wide: pd.DataFrame, method: str) -> str:
         return f"{values.mean():.1f}"
     few = ", one seed" * (len(values) == 1)
     return f"{values.mean():.1f} ({shown(found.mean, found.interval, 1)}{few})"
+
+
+# ---- the network at the paper's size
+
+
+def real_size_table(runs: pd.DataFrame) -> str:
+    """Every network on all of CIFAR10, beside the paper's table 1."""
+    paper = {
+        row["method"]: f"{float(row['mean']):.1f}"
+        for row in paper_table(1)
+        if (row["network"], row["dataset"]) == ("mlp_vis", "cifar10")
+    }
+    here = runs[(runs["dataset"] == REAL_SIZE) & runs["failed"].isna()]
+    lines = []
+    for method in method_order(here["method"]):
+        for run in here[here["method"] == method].to_dict("records"):
+            plain, thinnest = plain_method(method), 100 * min(run["layer_density"] or [1.0])
+            lines.append(
+                [
+                    method_label(plain),
+                    "1" if run["cut"] is None else f"{run['ratio']:g}",
+                    f"{run['test_accuracy']:.1f}",
+                    f"{run['valid_accuracy']:.1f}",
+                    f"{thinnest:.2g} %",
+                    paper.get(plain, NONE),
+                ]
+            )
+    header = ["α = 8", "r", "test accuracy", "validation", "thinnest layer", "the paper's test"]
+    return markdown(header, lines)
