@@ -288,7 +288,7 @@ def real_size_table(runs: pd.DataFrame) -> str:
                     "1" if run["cut"] is None else f"{run['ratio']:g}",
                     f"{run['test_accuracy']:.1f}",
                     f"{run['valid_accuracy']:.1f}",
-                    f"{thinnest:.2g} %",
+                    f"{thinnest:.3g} %",
                     paper.get(plain, NONE),
                 ]
             )
